@@ -1,0 +1,106 @@
+/* What the vmath_*.c files share: bit access, loop shapes, and the rules that keep the arithmetic honest.
+ *
+ * NOTE: rounding and contraction. These files are compiled with -ffp-contract=fast where possible, so a * b + c is
+ * one fused operation in the clones that have it and two in those that have not. Every algorithm must hold in both
+ * worlds: constants of range reductions have enough trailing zeros for exact products, and where the rounded value
+ * of a product matters, it is written tpi_rn(a * b), which no compiler contracts.
+ * Nothing here may be compiled with -ffast-math: the rounding shifts and error terms would be folded away. */
+#ifndef TPI_VMATH_IMPL_H
+#define TPI_VMATH_IMPL_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../core/clones.h"
+#include "vmath.h"
+
+#define TPI_INLINE static inline __attribute__((always_inline))
+
+/* The product as rounded: a barrier against contraction. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define tpi_rn(e) __builtin_assoc_barrier(e)
+#elif defined(__clang__)
+#define tpi_rn(e) __arithmetic_fence(e)
+#else
+#define tpi_rn(e) (e)
+#endif
+
+/* Loads of a block happen before its stores, and x == y is the only overlap: no run-time alias checks. */
+#if defined(__clang__)
+#define TPI_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TPI_IVDEP _Pragma("GCC ivdep")
+#endif
+
+TPI_INLINE uint32_t tpi_bits32(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+TPI_INLINE float tpi_float(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+TPI_INLINE uint64_t tpi_bits64(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+TPI_INLINE double tpi_double(uint64_t u)
+{
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+/* y[i] = core(x[i]), vectorised. */
+#define TPI_MAP1(name, T, core)                                \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)     \
+    {                                                          \
+        TPI_IVDEP                                              \
+        for (int64_t i = 0; i < n; i++)                        \
+            y[i] = core(x[i]);                                 \
+    }
+
+#define TPI_MAP2(name, T, core)                                             \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)    \
+    {                                                                       \
+        TPI_IVDEP                                                           \
+        for (int64_t i = 0; i < n; i++)                                     \
+            out[i] = core(x[i], y[i]);                                      \
+    }
+
+/* The same with rare arguments for which rare(x) != 0: they are computed again by slow(x). The block is saved before
+ * it is overwritten, since x and y may be one array. */
+#define TPI_BLOCK 512
+
+#define TPI_MAP1_RARE(name, T, core, rare, slow)                               \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)                     \
+    {                                                                          \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                           \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                 \
+            int any = 0;                                                       \
+            for (int64_t i = 0; i < m; i++)                                    \
+                any |= rare(x[b + i]);                                         \
+            T saved[TPI_BLOCK];                                                \
+            if (__builtin_expect(any, 0))                                      \
+                memcpy(saved, x + b, (size_t)m * sizeof(T));                   \
+            TPI_IVDEP                                                          \
+            for (int64_t i = 0; i < m; i++)                                    \
+                y[b + i] = core(x[b + i]);                                     \
+            if (__builtin_expect(any, 0))                                      \
+                for (int64_t i = 0; i < m; i++)                                \
+                    if (rare(saved[i]))                                        \
+                        y[b + i] = slow(saved[i]);                             \
+        }                                                                      \
+    }
+
+#endif
