@@ -32,7 +32,7 @@ TP_BEGIN_DECLS
 TP_API int tp_abi_version(void);
 
 /* "0.1.0": the version of the loaded library, static storage. */
-TP_API const char *tp_version(void);
+TP_API const char *tp_library_version(void);
 
 TP_END_DECLS
 
