@@ -1,4 +1,7 @@
-"""copy_header.py BESIDE NAME TARGET: copies the generated header NAME, found from the folder of BESIDE, if it changed."""
+"""Copies a generated header to where Meson wants it, if it has changed.
+
+copy_header.py BESIDE NAME TARGET: the header is NAME, seen from the folder of the file BESIDE.
+"""
 
 import pathlib
 import sys
