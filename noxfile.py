@@ -111,19 +111,18 @@ def wheel(session: nox.Session, package: str, flavour: str = "release", setup: t
     return made
 
 
-def install(session: nox.Session, *packages: str, also: tuple[str, ...] = (), extras: tuple[str, ...] = (),
+def install(session: nox.Session, *packages: str, also: tuple[str, ...] = (), tested: tuple[str, ...] = (),
             flavour: str = "release", setup: tuple[str, ...] = ()) -> None:
-    """Installs wheels of the packages, with the named extras of each, and whatever else is asked for."""
+    """Installs wheels of the packages, what the tests of the tested ones need, and whatever else is asked for."""
     paths = [wheel(session, p, flavour if p == "core" else "release", setup if p == "core" else ()) for p in packages]
-    wanted = repr((also, extras, [(str(p), (p.parent / "digest").read_text()) for p in paths]))
+    wanted = repr((also, tested, [(str(p), (p.parent / "digest").read_text()) for p in paths]))
     stamp = pathlib.Path(session.virtualenv.location) / "installed"
     if stamp.exists() and stamp.read_text() == wanted:
         return
     if stamp.exists():
         stamp.unlink()
         session.run("python", "-m", "pip", "uninstall", "-qy", *(f"tensorplay-{p}" for p in PACKAGES), silent=True)
-    chosen = f"[{','.join(extras)}]" if extras else ""
-    session.install(*(f"{path}{chosen}" for path in paths), *also)
+    session.install(*(f"{path}[test]" if p in tested else str(path) for p, path in zip(packages, paths)), *also)
     stamp.write_text(wanted)
 
 
@@ -146,15 +145,14 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """All tests, with all four packages installed."""
-    install(session, *PACKAGES, extras=("test",), also=EXAMPLE_REQUIREMENTS)
+    install(session, *PACKAGES, tested=PACKAGES, also=EXAMPLE_REQUIREMENTS)
     session.run("python", "-m", "pytest", *(session.posargs or ["-q"]))
 
 
 def tests_alone(package: str):
     @nox.session(name=f"tests-{package}")
     def alone(session: nox.Session) -> None:
-        chosen = siblings(package, "test")
-        install(session, *chosen[:-1], package, extras=("test",))
+        install(session, *siblings(package, "test"), tested=(package,))
         session.run("python", "-m", "pytest", *(session.posargs or ["-q"]), str(folder(package) / "tests"))
 
     alone.__doc__ = f"The tests of tensorplay-{package}, with only its declared dependencies installed."
@@ -168,7 +166,7 @@ for _package in PACKAGES:
 @nox.session
 def matrix(session: nox.Session) -> None:
     """Every operator against every check; long."""
-    install(session, *PACKAGES, extras=("test",), also=("pytest-xdist",))
+    install(session, *PACKAGES, tested=PACKAGES, also=("pytest-xdist",))
     session.run("python", "-m", "pytest", *(session.posargs or ["-q", "-n", str(os.cpu_count() or 1), "-m", "matrix"]),
                 env={"TP_MATRIX": "full"})
 
@@ -205,7 +203,7 @@ def asan(session: nox.Session) -> None:
         meson_test(session, "asan", "-Dchecked=true", *ASAN, env=ubsan | {
             "ASAN_OPTIONS": "detect_leaks=1:halt_on_error=1:allocator_may_return_null=1"})
     if "python" in parts:
-        install(session, "core", extras=("test",), flavour="asan", setup=ASAN)
+        install(session, "core", tested=("core",), flavour="asan", setup=ASAN)
         libraries = [subprocess.run(["gcc", f"-print-file-name={name}"], check=True, stdout=subprocess.PIPE,
                                     text=True).stdout.strip() for name in ("libasan.so", "libubsan.so")]
         # CPython and NumPy keep memory until the process ends, so leaks are the C tests' business.
