@@ -26,6 +26,15 @@ def block(name, paths):
     return "\n".join(lines + [")"]) + "\n"
 
 
+def tests():
+    """Each test program with its name: its path, so that two folders may use one name."""
+    lines = ["libtp_test_files = {"]
+    for path in relative("tests/**/*.c"):
+        name = path.removeprefix("../tests/").removesuffix(".c").replace("/", "_")
+        lines.append(f"  '{name}': files('{path}'),")
+    return "\n".join(lines + ["}"]) + "\n"
+
+
 def relative(pattern, *, skip=()):
     """Paths below libtp that match, as seen from libtp/src."""
     found = sorted(p.relative_to(LIBTP) for p in LIBTP.glob(pattern) if p.name not in skip)
@@ -42,7 +51,7 @@ def text():
         block("libtp_headers", relative("include/tp/*.h*")),
         block("libtp_ops", relative("ops/*.toml")),
         block("libtp_tools", relative("tools/**/*.py", skip={"find_openblas.py", "copy_header.py"})),
-        block("libtp_test_files", relative("tests/*.c")),
+        tests(),
     ))
 
 

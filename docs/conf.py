@@ -1,0 +1,20 @@
+"""Sphinx configuration: `nox -s docs`."""
+
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+project = "tensorplay"
+author = "the tensorplay maintainers"
+copyright = f"2026, {author}"
+release = re.search(r"version: '([^']+)'", (ROOT / "packages/tensorplay-core/meson.build").read_text())[1]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "examples/*.py"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+autodoc_typehints = "none"
+html_theme = "furo"
+html_title = "tensorplay"
