@@ -78,10 +78,31 @@ TPI_INLINE double tpi_double(uint64_t u)
             out[i] = core(x[i], y[i]);                                      \
     }
 
-/* The same with rare arguments for which rare(x) != 0: they are computed again by slow(x). The block is saved before
- * it is overwritten, since x and y may be one array. */
+/* The same in blocks: quick(x) serves a block without exceptional arguments, full(x) every other. */
 #define TPI_BLOCK 512
 
+#define TPI_MAP1_QUICK(name, T, quick, full, exceptional)                      \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)                     \
+    {                                                                          \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                           \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                 \
+            int any = 0;                                                       \
+            for (int64_t i = b; i < b + m; i++)                                \
+                any |= exceptional(x[i]);                                      \
+            if (any) {                                                         \
+                TPI_IVDEP                                                      \
+                for (int64_t i = b; i < b + m; i++)                            \
+                    y[i] = full(x[i]);                                         \
+            } else {                                                           \
+                TPI_IVDEP                                                      \
+                for (int64_t i = b; i < b + m; i++)                            \
+                    y[i] = quick(x[i]);                                        \
+            }                                                                  \
+        }                                                                      \
+    }
+
+/* The same with rare arguments for which rare(x) != 0: they are computed again by slow(x). The block is saved before
+ * it is overwritten, since x and y may be one array. */
 #define TPI_MAP1_RARE(name, T, core, rare, slow)                               \
     TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)                     \
     {                                                                          \

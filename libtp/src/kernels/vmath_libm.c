@@ -25,9 +25,6 @@
             out[i] = f64(x[i], y[i]);                                               \
     }
 
-UNARY(exp, expf, exp)
-UNARY(exp2, exp2f, exp2)
-UNARY(expm1, expm1f, expm1)
 UNARY(log, logf, log)
 UNARY(log2, log2f, log2)
 UNARY(log10, log10f, log10)
@@ -67,31 +64,6 @@ static double sigmoid64(double x)
 {
     double e = exp(-fabs(x));
     return (x < 0 ? e : 1.0) / (1.0 + e);
-}
-
-static float sigmoid32(float x)
-{
-    return (float)sigmoid64(x);
-}
-
-static double softplus64(double x)
-{
-    return (x > 0 ? x : 0 * x) + log1p(exp(-fabs(x)));
-}
-
-static float softplus32(float x)
-{
-    return (float)softplus64(x);
-}
-
-static double silu64(double x)
-{
-    return x < -800 ? (isinf(x) ? -0.0 : x * 0.0) : x * sigmoid64(x);
-}
-
-static float silu32(float x)
-{
-    return (float)silu64(x);
 }
 
 static double gelu64(double x)
@@ -151,9 +123,6 @@ static float remainder32(float x, float y)
 }
 
 UNARY(rsqrt, rsqrt32, rsqrt64)
-UNARY(sigmoid, sigmoid32, sigmoid64)
-UNARY(softplus, softplus32, softplus64)
-UNARY(silu, silu32, silu64)
 UNARY(gelu, gelu32, gelu64)
 UNARY(gelu_grad, gelu_grad32, gelu_grad64)
 UNARY(gelu_tanh, gelu_tanh32, gelu_tanh64)
