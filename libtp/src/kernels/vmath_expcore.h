@@ -15,13 +15,6 @@
 #define TPI_LN2_HI_F 0x1.62e4p-1f
 #define TPI_LN2_LO_F 0x1.7f7d1cp-20f
 
-#define TPI_SHIFT 0x1.8p52     /* adding rounds to an integer */
-#define TPI_SHIFT_F 0x1.8p23f
-
-/* NaN is kept: a comparison with it is false. */
-#define TPI_ATLEAST(x, lo) ((x) < (lo) ? (lo) : (x))
-#define TPI_ATMOST(x, hi) ((x) > (hi) ? (hi) : (x))
-
 /* 2^k and its halves from the bits of TPI_SHIFT + bias + k. */
 TPI_INLINE double tpi_pow2_64(double shifted) /* bias 1023, -1023 < k < 1024 */
 {

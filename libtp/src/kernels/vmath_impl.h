@@ -61,6 +61,13 @@ TPI_INLINE double tpi_double(uint64_t u)
     return x;
 }
 
+#define TPI_SHIFT 0x1.8p52 /* adding it rounds to an integer, which the sum's low bits hold */
+#define TPI_SHIFT_F 0x1.8p23f
+
+/* NaN is kept: a comparison with it is false. */
+#define TPI_ATLEAST(x, lo) ((x) < (lo) ? (lo) : (x))
+#define TPI_ATMOST(x, hi) ((x) > (hi) ? (hi) : (x))
+
 /* y[i] = core(x[i]), vectorised. */
 #define TPI_MAP1(name, T, core)                                \
     TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)     \

@@ -25,13 +25,6 @@
             out[i] = f64(x[i], y[i]);                                               \
     }
 
-UNARY(log, logf, log)
-UNARY(log2, log2f, log2)
-UNARY(log10, log10f, log10)
-UNARY(log1p, log1pf, log1p)
-UNARY(sin, sinf, sin)
-UNARY(cos, cosf, cos)
-UNARY(tan, tanf, tan)
 UNARY(sinh, sinhf, sinh)
 UNARY(cosh, coshf, cosh)
 UNARY(tanh, tanhf, tanh)
