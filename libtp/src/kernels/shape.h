@@ -33,7 +33,10 @@ int tpi_wrap_index(const char *op, int64_t index, int dim, int64_t size, int64_t
 /* Two different dimensions, start and length of a diagonal: start is (row, column). */
 int tpi_diagonal_geometry(const char *op, int ndim, const int64_t *shape, int64_t offset, int64_t dim1, int64_t dim2,
                           int *d1, int *d2, int64_t *row, int64_t *col, int64_t *len);
+int tpi_unfold_count(const char *op, int64_t length, int64_t size, int64_t step, int64_t *count);
 /* Which of dims have size 1: drop[d]. */
 int tpi_squeeze_mask(const char *op, int ndim, const int64_t *shape, const int64_t *dims, int64_t n, bool *drop);
+/* dst += src over n contiguous elements of one dtype: wrapping, logical or for bool. */
+void tpi_add_run(int dtype, int64_t n, void *dst, const void *src);
 
 #endif

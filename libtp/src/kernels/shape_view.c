@@ -197,6 +197,34 @@ int k_diagonal(tp_call *c) {
     return tpi_set_out(c, 0, diagonal_view("diagonal", arg_t(&a[0]), arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3])));
 }
 
+/* How many windows of `size`, `step` apart, fit. */
+int tpi_unfold_count(const char *op, int64_t length, int64_t size, int64_t step, int64_t *count) {
+    if (step <= 0) return tpi_fail(TP_ERR_VALUE, "%s: step must be positive, got %lld", op, (long long)step);
+    if (size < 0 || size > length)
+        return tpi_fail(TP_ERR_VALUE, "%s: windows of size %lld do not fit into a dimension of size %lld", op,
+                        (long long)size, (long long)length);
+    *count = (length - size) / step + 1;
+    return 0;
+}
+
+int k_unfold(tp_call *c) {
+    tp_tensor *t = arg_t(&c->args[0]);
+    int d;
+    int64_t size = arg_i(&c->args[2]), step = arg_i(&c->args[3]), count;
+    int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
+    int rc = tpi_check_rank("unfold", t->ndim + 1);
+    if (rc || (rc = tpi_wrap_dim("unfold", arg_i(&c->args[1]), t->ndim, &d)) ||
+        (rc = tpi_unfold_count("unfold", t->shape[d], size, step, &count)))
+        return rc;
+    tpi_copy_dims(shape, t->shape, t->ndim);
+    tpi_copy_dims(strides, t->strides, t->ndim);
+    shape[d] = count;
+    if (count > 1) strides[d] *= step;
+    shape[t->ndim] = size;
+    strides[t->ndim] = t->strides[d];
+    return tpi_set_out(c, 0, tpi_dense_view(t, t->ndim + 1, shape, strides, t->offset));
+}
+
 int k_unsqueeze(tp_call *c) {
     tp_tensor *t = arg_t(&c->args[0]);
     int d;
@@ -274,17 +302,4 @@ int k_diagonal_backward(tp_call *c) {
     if (!full) return tp_error_code();
     return write_part(c, "diagonal_backward", full,
                       diagonal_view("diagonal_backward", full, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4])));
-}
-
-int k_clone(tp_call *c) {
-    tp_tensor *t = arg_t(&c->args[0]);
-    tp_tensor *r = tpi_empty_like(t, t->dtype);
-    if (!r) return tp_error_code();
-    int rc = tpi_dense_copy(r, t);
-    if (rc) {
-        tp_release(r);
-        return rc;
-    }
-    c->out[0] = r;
-    return 0;
 }

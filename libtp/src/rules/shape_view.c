@@ -4,8 +4,7 @@
  * A view never moves data, so these rules leave the batch dimension where it is (or permute it to the front, a view
  * too) and only shift the dimensions that the function named around it. Arguments are checked against the shape of
  * the sample first: a message must not show the hidden dimension. */
-#include "kernels/shape.h"
-#include "levels/levels.h"
+#include "rules/shape_util.h"
 #include "tpi_ops.h"
 #include "x_ops.h"
 
@@ -16,15 +15,6 @@ static int sample_shape(const tp_batch_ctx *c, int64_t *shape) {
     for (int i = 0; i < t->ndim; i++)
         if (i != b) shape[k++] = t->shape[i];
     return k;
-}
-
-/* Where dimension d of the sample lies beside a batch dimension at b. */
-static inline int physical(int d, int b) { return d < b ? d : d + 1; }
-
-static int set_result(tp_batch_ctx *c, T t, int bdim) {
-    c->out[0] = t;
-    c->out_bdim[0] = bdim;
-    return 0;
 }
 
 int view__batch(tp_batch_ctx *c) {
@@ -186,6 +176,3 @@ int diagonal_backward__batch(tp_batch_ctx *c) {
     T g = grad_front(c, size);
     return set_result(c, x_diagonal_backward(g, size, n + 1, arg_i(&a[2]), d1 + 1, d2 + 1), 0);
 }
-
-/* The batch dimension goes first, so that a copy is contiguous as each sample sees it. */
-int clone__batch(tp_batch_ctx *c) { return set_result(c, x_clone(tpi_batch_front(c, 0)), 0); }
