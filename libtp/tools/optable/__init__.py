@@ -1,0 +1,1 @@
+"""The operator table: reading, checking, and everything that is generated from it."""
