@@ -30,7 +30,7 @@ def tests():
     """Each test program with its name: its path, so that two folders may use one name."""
     lines = ["libtp_test_files = {"]
     for path in relative("tests/**/*.c"):
-        name = path.removeprefix("../tests/").removesuffix(".c").replace("/", "_")
+        name = path.removeprefix("../tests/").removesuffix(".c").replace("/test_", "/").replace("/", "_")
         lines.append(f"  '{name}': files('{path}'),")
     return "\n".join(lines + ["}"]) + "\n"
 
