@@ -68,6 +68,38 @@ TPI_INLINE double tpi_double(uint64_t u)
 #define TPI_ATLEAST(x, lo) ((x) < (lo) ? (lo) : (x))
 #define TPI_ATMOST(x, hi) ((x) > (hi) ? (hi) : (x))
 
+/* c ? a : b without a branch that the compiler could thread through the loop body and so lose the vector loop */
+TPI_INLINE double tpi_select64(int c, double a, double b)
+{
+    uint64_t m = -(uint64_t)c;
+    return tpi_double((tpi_bits64(a) & m) | (tpi_bits64(b) & ~m));
+}
+
+TPI_INLINE float tpi_select32(int c, float a, float b)
+{
+    uint32_t m = -(uint32_t)c;
+    return tpi_float((tpi_bits32(a) & m) | (tpi_bits32(b) & ~m));
+}
+
+/* a * b = *p + *e, the factors split by masks so that it holds with and without fused operations (Dekker 1971); no
+ * overflow handling. */
+TPI_INLINE void tpi_two_prod(double a, double b, double *p, double *e)
+{
+    const uint64_t mask = ~(uint64_t)0x7ffffff;
+    double ah = tpi_double(tpi_bits64(a) & mask), al = a - ah, bh = tpi_double(tpi_bits64(b) & mask), bl = b - bh;
+    double q = tpi_rn(a * b);
+    *p = q;
+    *e = ((ah * bh - q) + ah * bl + al * bh) + al * bl;
+}
+
+/* a + b = *s + *e (Knuth) */
+TPI_INLINE void tpi_two_sum(double a, double b, double *s, double *e)
+{
+    double t = a + b, c = t - a;
+    *s = t;
+    *e = (a - (t - c)) + (b - c);
+}
+
 /* y[i] = core(x[i]), vectorised. */
 #define TPI_MAP1(name, T, core)                                \
     TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)     \
@@ -106,6 +138,26 @@ TPI_INLINE double tpi_double(uint64_t u)
                     y[i] = quick(x[i]);                                        \
             }                                                                  \
         }                                                                      \
+    }
+
+#define TPI_MAP2_QUICK(name, T, quick, full, exceptional)                               \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)                \
+    {                                                                                   \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                                    \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                          \
+            int any = 0;                                                                \
+            for (int64_t i = b; i < b + m; i++)                                         \
+                any |= exceptional(x[i], y[i]);                                         \
+            if (any) {                                                                  \
+                TPI_IVDEP                                                               \
+                for (int64_t i = b; i < b + m; i++)                                     \
+                    out[i] = full(x[i], y[i]);                                          \
+            } else {                                                                    \
+                TPI_IVDEP                                                               \
+                for (int64_t i = b; i < b + m; i++)                                     \
+                    out[i] = quick(x[i], y[i]);                                         \
+            }                                                                           \
+        }                                                                               \
     }
 
 /* The same with rare arguments for which rare(x) != 0: they are computed again by slow(x). The block is saved before

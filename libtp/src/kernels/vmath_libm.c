@@ -25,21 +25,11 @@
             out[i] = f64(x[i], y[i]);                                               \
     }
 
-UNARY(sinh, sinhf, sinh)
-UNARY(cosh, coshf, cosh)
-UNARY(tanh, tanhf, tanh)
-UNARY(asin, asinf, asin)
-UNARY(acos, acosf, acos)
-UNARY(atan, atanf, atan)
-UNARY(asinh, asinhf, asinh)
-UNARY(acosh, acoshf, acosh)
-UNARY(atanh, atanhf, atanh)
 UNARY(erf, erff, erf)
 UNARY(erfc, erfcf, erfc)
 UNARY(sqrt, sqrtf, sqrt)
 UNARY(cbrt, cbrtf, cbrt)
 BINARY(pow, powf, pow)
-BINARY(atan2, atan2f, atan2)
 BINARY(hypot, hypotf, hypot)
 BINARY(fmod, fmodf, fmod)
 
