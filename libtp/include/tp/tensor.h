@@ -56,6 +56,7 @@ TP_API tp_tensor *tp_detach(tp_tensor *t);
 /* The value without any level: for inspection only. */
 TP_API tp_tensor *tp_unwrap_all(tp_tensor *t);
 TP_API tp_tensor *tp_unwrap_one(tp_tensor *t);
+TP_API void tp_free_list(tp_tensor **list, int64_t n);  /* of operators that return several tensors */
 TP_API int64_t tp_live_tensors(void);                   /* handles alive in this process, for leak tests */
 
 TP_END_DECLS

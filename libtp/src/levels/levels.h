@@ -2,6 +2,8 @@
 #ifndef TPI_LEVELS_H
 #define TPI_LEVELS_H
 
+#include <stdlib.h>
+
 #include "core/scope.h"
 #include "dispatch/op.h"
 #include "tp/level.h"
@@ -29,7 +31,9 @@ typedef struct tpi_level {
 typedef struct tpi_stack {
     int depth, cap;
     tpi_level *levels;
-    int masked_depth;           /* no_grad: levels at depth index <= this record nothing; -1: none */
+    int masked_count;           /* no_grad entered at this depth: levels below it (and their ambient ones, that of
+                                   the depth itself included) record nothing; -1: none */
+    int unmasked;               /* > 0: masks are ignored (views are being regenerated) */
     int nvmap;
     int ambient0_masked;
 } tpi_stack;
@@ -45,13 +49,17 @@ typedef struct tpi_level_ref {
     int depth;                  /* index in the stack; -1 for ambient0 */
     bool ambient, masked;
 } tpi_level_ref;
+uint64_t tpi_ambient_id(void);                          /* of the current depth, made at first use */
+int tpi_capture(const tpi_level_ref *l, tp_tensor *root); /* root becomes plain again when the level ends */
+int *tpi_mask_flag(const tpi_level_ref *l);
 int tpi_level_find(uint64_t id, const tp_tensor *culprit, tpi_level_ref *out); /* error: escaped */
 
 /* Interpreters: args are borrowed, out gets new references. */
 int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out);
 int tpi_reverse_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out);
+int tpi_lower_args(const tp_op *op, const tp_val *args, uint64_t id, tp_val *lower, tp_tensor ***heap,
+                   tp_tensor **few, int nfew);
 int tpi_forward_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out);
-int tpi_vmap_random(tpi_level *l, const tp_op *op, tp_val *args, tp_tensor **out);
 
 /* Batching rule classes (rules name them in the table). */
 int tpi_batch_broadcast(tp_batch_ctx *c);

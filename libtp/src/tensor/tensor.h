@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/error.h"
 #include "tp/tensor.h"
 
 enum { TPI_DENSE = 0, TPI_BATCHED = 1, TPI_TRACKED = 2, TPI_DUAL = 3, TPI_META = 4 };
@@ -66,7 +67,7 @@ struct tp_tensor {
     tp_tensor *base;           /* NULL for a root */
     tpi_chain *chain;
     uint64_t birth;            /* id of the innermost level when the tensor was made */
-    tp_tensor *grad;           /* accumulated by backward() */
+    struct tpi_gcell *gcell;   /* where backward() accumulates: leaves and retain_grad */
 };
 
 /* A link of a view chain: a view operator and its arguments after the tensor (all integers or int lists). */
@@ -101,6 +102,13 @@ static inline tp_tensor *tpi_retain(tp_tensor *t) {
     if (t) atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;
 }
+
+/* View chains. */
+tpi_chain *tpi_chain_push(tpi_chain *parent, const struct tp_op *op, const struct tp_val *args, int nargs);
+void tpi_chain_release(tpi_chain *c);
+int tpi_chain_apply(const tpi_chain *link, tp_tensor *t, tp_tensor **out);
+tp_tensor *tpi_chain_replay(const tpi_chain *chain, tp_tensor *root);
+int tpi_set_alias(tp_tensor *out, tp_tensor *of, const struct tp_op *op, const struct tp_val *args);
 
 tpi_storage *tpi_storage_new(size_t bytes);
 void tpi_storage_retain(tpi_storage *s);

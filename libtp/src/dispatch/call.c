@@ -1,0 +1,284 @@
+/* Dispatch: promotion, the level that decides, kernels, in-place forms. See the note in op.h. */
+#include "dispatch/op.h"
+
+#include "kernels/kernels.h"
+#include "levels/levels.h"
+#include "tpi_ops.h"
+
+/* Brings the tensor arguments that take part in promotion to one dtype. held: casts to release afterwards. */
+static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld) {
+    tp_tensor *ts[TPI_MAX_ARGS];
+    int at[TPI_MAX_ARGS], n = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (op->args[i].weak && args[i].tag == TPI_TENSOR) {
+            at[n] = i;
+            ts[n++] = args[i].v.t;
+        }
+    if (!n) return TP_OK;
+    int target = ts[0]->dtype;
+    bool same = !(ts[0]->flags & TPI_F_WEAK);
+    for (int i = 1; i < n; i++) same &= ts[i]->dtype == target && !(ts[i]->flags & TPI_F_WEAK);
+    if (!same) target = tpi_result_type(n, ts);
+    if (op->promote == TPI_PROMOTE_FLOAT && !tpi_is_differentiable(target)) target = tp_get_default_dtype();
+    if (op->promote == TPI_PROMOTE_NO_BOOL && target == TP_BOOL) target = TP_INT64;
+    for (int i = 0; i < n; i++) {
+        tp_tensor *t = ts[i], *c = NULL;
+        if (t->dtype == target) continue;
+        if (t->kind == TPI_DENSE && t->ndim == 0) {
+            tp_scalar s;
+            tpi_load_scalar(tpi_data(t), t->dtype, &s);
+            c = tp_scalar_tensor(&s, target);
+        } else {
+            tp_val a[2] = {val_t(t), val_dtype(target)};
+            tpi_call(&tpi_op_cast, a, &c);
+        }
+        if (!c) return tp_error_code();
+        held[(*nheld)++] = c;
+        args[at[i]].v.t = c;
+    }
+    return TP_OK;
+}
+
+/* The highest level among the tensor arguments; checks required ones and refreshes views. */
+static int top_level(const tp_op *op, tp_val *args, uint64_t *level, tp_tensor **culprit) {
+    uint64_t top = 0;
+    for (int i = 0; i < op->nargs; i++) {
+        if (args[i].tag == TPI_TENSOR) {
+            tp_tensor *t = args[i].v.t;
+            int rc = tpi_fresh(t);
+            if (rc) return rc;
+            if (t->level > top) {
+                top = t->level;
+                *culprit = t;
+            }
+        } else if (args[i].tag == TPI_TENSORS) {
+            for (int j = 0; j < args[i].n; j++) {
+                tp_tensor *t = args[i].v.ts[j];
+                if (!t) continue;
+                int rc = tpi_fresh(t);
+                if (rc) return rc;
+                if (t->level > top) {
+                    top = t->level;
+                    *culprit = t;
+                }
+            }
+        } else if (args[i].tag == TPI_NONE && !op->args[i].optional)
+            return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
+    }
+    *level = top;
+    return TP_OK;
+}
+
+static int interpret(const tp_op *op, tp_val *args, tp_tensor **out, uint64_t level, tp_tensor *culprit) {
+    tpi_level_ref l;
+    int rc = tpi_level_find(level, culprit, &l);
+    if (rc) return rc;
+    switch (l.kind) {
+    case TP_LEVEL_VMAP: return tpi_vmap_interpret(&l, level, op, args, out);
+    case TP_LEVEL_REVERSE: return tpi_reverse_interpret(&l, level, op, args, out);
+    default: return tpi_forward_interpret(&l, level, op, args, out);
+    }
+}
+
+/* Random operators have no tensor argument: every active vmap level is asked, innermost first. */
+static int random_call(const tp_op *op, tp_val *args, tp_tensor **out, int depth) {
+    for (int i = depth - 1; i >= 0; i--) {
+        if (tpi_levels.levels[i].kind != TP_LEVEL_VMAP) continue;
+        tpi_level l = tpi_levels.levels[i];
+        if (l.randomness == TP_RANDOM_ERROR)
+            return tpi_fail(TP_ERR_RUNTIME,
+                            "%s: random operations are not allowed under randomness=error; pass "
+                            "randomness=\"different\" or \"same\" to vmap", op->name);
+        if (l.randomness == TP_RANDOM_SAME) return random_call(op, args, out, i);
+        int64_t size[TP_MAX_NDIM + 1];
+        if (args[0].n >= TP_MAX_NDIM) return tpi_fail(TP_ERR_VALUE, "%s: more than %d dimensions", op->name, TP_MAX_NDIM);
+        size[0] = l.batch;
+        memcpy(size + 1, args[0].v.ints, sizeof(int64_t) * (size_t)args[0].n);
+        tp_val inner[TPI_MAX_ARGS];
+        memcpy(inner, args, sizeof(tp_val) * (size_t)op->nargs);
+        inner[0] = val_ints(size, args[0].n + 1);
+        tp_tensor *value = NULL;
+        int rc = random_call(op, inner, &value, i);
+        if (rc) return rc;
+        out[0] = tpi_batched_new(value, l.id, 0);
+        return out[0] ? TP_OK : TP_ERR_MEMORY;
+    }
+    tp_call c = {op, args, out, op->nouts};
+    return op->kernel(&c);
+}
+
+static int dispatch(const tp_op *op, tp_val *args, tp_tensor **out) {
+    uint64_t level = 0;
+    tp_tensor *culprit = NULL;
+    int rc = top_level(op, args, &level, &culprit);
+    if (rc) return rc;
+    if (level) rc = interpret(op, args, out, level, culprit);
+    else if ((op->flags & TPI_OP_RANDOM) && tpi_levels.nvmap) rc = random_call(op, args, out, tpi_levels.depth);
+    else {
+        tp_call c = {op, args, out, op->nouts};
+        rc = op->kernel(&c);
+    }
+    /* a masked level hands back a view of its inner value, which has its family already */
+    if (!rc && (op->flags & TPI_OP_VIEW) && !out[0]->base) rc = tpi_set_alias(out[0], args[0].v.t, op, args);
+    return rc;
+}
+
+static void drop(tp_tensor **out, int n) {
+    for (int i = 0; i < n; i++) {
+        tp_release(out[i]);
+        out[i] = NULL;
+    }
+}
+
+int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out) {
+    int rc;
+    for (int i = 0; i < op->nouts; i++) out[i] = NULL;
+    if (op->composite) {
+        for (int i = 0; i < op->nargs; i++)
+            if (args[i].tag == TPI_NONE && !op->args[i].optional)
+                return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
+        tp_call c = {op, args, out, op->nouts};
+        rc = op->composite(&c);
+    } else if (op->promote) {
+        tp_tensor *held[TPI_MAX_ARGS];
+        tp_val mine[TPI_MAX_ARGS];
+        int n = 0;
+        memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
+        rc = promote(op, mine, held, &n);
+        if (!rc) rc = dispatch(op, mine, out);
+        drop(held, n);
+    } else
+        rc = dispatch(op, args, out);
+    if (rc) drop(out, op->nouts);
+    return rc;
+}
+
+int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n) {
+    *out = NULL;
+    *n = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (args[i].tag == TPI_NONE && !op->args[i].optional)
+            return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
+    tp_call c = {op, args, NULL, 0};
+    int rc = op->composite(&c);
+    if (rc) {
+        if (c.out) tp_free_list(c.out, c.nout);
+        return rc;
+    }
+    *out = c.out;
+    *n = c.nout;
+    return TP_OK;
+}
+
+void tp_free_list(tp_tensor **list, int64_t n) {
+    if (!list) return;
+    for (int64_t i = 0; i < n; i++) tp_release(list[i]);
+    tpi_free(list, sizeof *list * (size_t)n);
+}
+
+/* ---- in-place forms ----
+ * On memory that no level records: the kernel writes into self, or its result is copied there. Anywhere else the
+ * out-of-place operator and one level-aware write (copy_) give value, history and tangent together. */
+
+static int inplace_plain(const tp_op *op, tp_val *args) {
+    tp_tensor *self = args[0].v.t;
+    int rc = tpi_check_writable(op->name, self);
+    if (rc) return rc;
+    tp_tensor *out[TPI_MAX_OUTS] = {NULL};
+    if ((op->flags & TPI_OP_INPLACE_KERNEL) && op->promote == TPI_PROMOTE_NONE) {
+        out[0] = self;
+        tp_call c = {op, args, out, op->nouts};
+        return op->kernel(&c);
+    }
+    if (op->flags & TPI_OP_INPLACE_KERNEL) {
+        tp_tensor *held[TPI_MAX_ARGS];
+        tp_val mine[TPI_MAX_ARGS];
+        int n = 0;
+        memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
+        rc = promote(op, mine, held, &n);
+        if (!rc && mine[0].v.t == self) {
+            out[0] = self;
+            tp_call c = {op, mine, out, op->nouts};
+            rc = op->kernel(&c);
+            drop(held, n);
+            return rc;
+        }
+        drop(held, n);
+        if (rc) return rc;
+    }
+    rc = tpi_call(op, args, out);
+    if (!rc && !tpi_can_cast(out[0]->dtype, self->dtype))
+        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
+                      tp_dtype_name(out[0]->dtype), tp_dtype_name(self->dtype));
+    if (!rc && (out[0]->ndim != self->ndim || memcmp(out[0]->shape, self->shape, sizeof(int64_t) * self->ndim)))
+        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]), tpi_str(self));
+    if (!rc) rc = tpi_copy_(self, out[0]);
+    drop(out, op->nouts);
+    return rc;
+}
+
+int tpi_call_inplace(const tp_op *op, tp_val *args) {
+    uint64_t level = 0;
+    tp_tensor *culprit = NULL;
+    int rc;
+    if (args[0].tag != TPI_TENSOR) return tpi_fail(TP_ERR_VALUE, "%s_: argument 'self' is missing (NULL)", op->name);
+    tp_tensor *self = args[0].v.t;
+    rc = top_level(op, args, &level, &culprit);
+    if (rc) return rc;
+    if (!level && !op->composite) return inplace_plain(op, args);
+    if (level && self->level) { /* recording switched off for the highest level: work on the values below it */
+        tpi_level_ref l;
+        rc = tpi_level_find(level, culprit, &l);
+        if (rc) return rc;
+        if (l.masked && l.kind != TP_LEVEL_VMAP) {
+            tp_val mine[TPI_MAX_ARGS];
+            tp_tensor *lists[TPI_MAX_ARGS * 8];
+            int used = 0;
+            memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
+            for (int i = 0; i < op->nargs; i++) {
+                if (mine[i].tag == TPI_TENSOR && mine[i].v.t->level == level) mine[i].v.t = mine[i].v.t->value;
+                else if (mine[i].tag == TPI_TENSORS && used + mine[i].n <= (int)(sizeof lists / sizeof *lists)) {
+                    for (int j = 0; j < mine[i].n; j++) {
+                        tp_tensor *t = mine[i].v.ts[j];
+                        lists[used + j] = t && t->level == level ? t->value : t;
+                    }
+                    mine[i].v.ts = lists + used;
+                    used += mine[i].n;
+                }
+            }
+            return tpi_call_inplace(op, mine);
+        }
+    }
+    tp_tensor *out[TPI_MAX_OUTS] = {NULL}, *old = NULL;
+    tp_val mine[TPI_MAX_ARGS];
+    memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
+    if (op->args[0].save == 2 || op->composite) { /* the rule needs what self held before */
+        tp_val a = val_t(self);
+        rc = tpi_call(&tpi_op_clone, &a, &old);
+        if (rc) return rc;
+        mine[0] = val_t(old);
+    }
+    rc = tpi_call(op, mine, out);
+    tp_release(old);
+    if (!rc && !tpi_can_cast(out[0]->dtype, self->dtype))
+        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
+                      tp_dtype_name(out[0]->dtype), tp_dtype_name(self->dtype));
+    if (!rc && (out[0]->ndim != self->ndim || memcmp(out[0]->shape, self->shape, sizeof(int64_t) * self->ndim)))
+        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]), tpi_str(self));
+    if (!rc) rc = tpi_copy_(self, out[0]);
+    drop(out, op->nouts < 1 ? 1 : op->nouts);
+    return rc;
+}
+
+int tpi_rule_call(const tp_op *op, tp_val *args, tp_tensor **out) {
+    for (int i = 0; i < op->nouts; i++) out[i] = NULL;
+    if (tpi_bad()) return tpi_scope_top->failed;
+    int rc = tpi_call(op, args, out);
+    if (rc) {
+        tpi_own(NULL);
+        return rc;
+    }
+    for (int i = 0; i < op->nouts; i++)
+        if (out[i]) out[i] = tpi_own(out[i]);
+    return tpi_scope_top->failed;
+}
