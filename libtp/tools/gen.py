@@ -61,10 +61,12 @@ def main(argv=None):
             write(options.out / name, text)
     if options.python:
         from optable import emit_python
+
         for name, text in emit_python.outputs(ops).items():
             write(options.python / name, text)
     if options.docs:
         from optable import emit_docs
+
         write(options.docs, emit_docs.page(ops))
     return 0
 

@@ -11,6 +11,7 @@ STAMP = "/* Generated from the operator table; edits are lost. */\n"
 
 # -- prototypes -------------------------------------------------------------------------------------
 
+
 def params(op, extra=(), skip=0):
     parts = [p for a in op.args[skip:] for p in a.c_params]
     parts += extra
@@ -49,15 +50,21 @@ def prototypes(op):
     if op.operand_form:
         for suffix, type in (("f", "double"), ("i", "int64_t")):
             rest = params(op, skip=2)
-            yield (f"tp_tensor *{p}_{suffix}(tp_tensor *{op.args[0].c_name}, {type} {op.args[1].c_name}"
-                   f"{', ' + rest if rest else ''})", suffix)
+            yield (
+                f"tp_tensor *{p}_{suffix}(tp_tensor *{op.args[0].c_name}, {type} {op.args[1].c_name}"
+                f"{', ' + rest if rest else ''})",
+                suffix,
+            )
     if op.get("inplace"):
         yield f"int {p}_({params(op)})", "inplace"
         if op.operand_form:
             for suffix, type in (("f", "double"), ("i", "int64_t")):
                 rest = params(op, skip=2)
-                yield (f"int {p}_{suffix}_(tp_tensor *{op.args[0].c_name}, {type} {op.args[1].c_name}"
-                       f"{', ' + rest if rest else ''})", "inplace_" + suffix)
+                yield (
+                    f"int {p}_{suffix}_(tp_tensor *{op.args[0].c_name}, {type} {op.args[1].c_name}"
+                    f"{', ' + rest if rest else ''})",
+                    "inplace_" + suffix,
+                )
 
 
 def comment(op):
@@ -68,7 +75,9 @@ def comment(op):
 
 
 def ops_header(ops):
-    out = [STAMP, """\
+    out = [
+        STAMP,
+        """\
 /* The operators.
  *
  * A function that returns `tp_tensor *` hands one reference to the caller; NULL is an error (tp/error.h). With several
@@ -85,7 +94,8 @@ def ops_header(ops):
 #include "tp/tensor.h"
 
 TP_BEGIN_DECLS
-"""]
+""",
+    ]
     for op in ops:
         if op.internal:
             continue
@@ -108,9 +118,14 @@ def tpi_ops_header(ops):
         for name, context in zip(rule_names(op), ("tp_vjp_ctx", "tp_jvp_ctx", "tp_batch_ctx")):
             if name != "NULL" and not name.startswith("tpi_"):
                 externs[context].add(name)
-    out = [STAMP, "#ifndef TPI_OPS_H\n#define TPI_OPS_H\n\n#include \"dispatch/op.h\"\n",
-           "/* Sorted by name; an operator's id is its place. */",
-           "extern const tp_op *const tpi_ops[];", "extern const int tpi_op_count;", ""]
+    out = [
+        STAMP,
+        '#ifndef TPI_OPS_H\n#define TPI_OPS_H\n\n#include "dispatch/op.h"\n',
+        "/* Sorted by name; an operator's id is its place. */",
+        "extern const tp_op *const tpi_ops[];",
+        "extern const int tpi_op_count;",
+        "",
+    ]
     for op in ops:
         out.append(f"extern const tp_op tpi_op_{op.c};")
         if op.get("inplace"):
@@ -138,7 +153,9 @@ def list_checks(op):
 
 
 def x_ops_header(ops):
-    out = [STAMP, """\
+    out = [
+        STAMP,
+        """\
 #ifndef X_OPS_H
 #define X_OPS_H
 
@@ -160,7 +177,8 @@ static inline int x_own_all(int status, T *out, int n) {
     if (status) (void)tpi_own(NULL);
     return status;
 }
-"""]
+""",
+    ]
     for op in ops:
         null = [f"!{a.c_name}" for a in op.args if a.is_tensor and not a.optional]
         null += [f"x_any_null({a.c_name}, n_{a.name})" for a in op.args if a.base == "Tensor[]"]
@@ -191,15 +209,22 @@ static inline int x_own_all(int status, T *out, int n) {
             rest = params(op, skip=2)
             rest_names = "".join(f", {n}" for x in op.args[2:] for n in x.c_names)
             for suffix, type in (("f", "double"), ("i", "int64_t")):
-                out.append(wrap(f"static inline T {name}_{suffix}(tp_tensor *{a.c_name}, {type} {b.c_name}"
-                                f"{', ' + rest if rest else ''}) {{"))
-                out.append(f"    return tpi_bad() || !{a.c_name} ? NULL : tpi_own({op.prefix}{op.c}_{suffix}("
-                           f"{a.c_name}, {b.c_name}{rest_names}));\n}}\n")
+                out.append(
+                    wrap(
+                        f"static inline T {name}_{suffix}(tp_tensor *{a.c_name}, {type} {b.c_name}"
+                        f"{', ' + rest if rest else ''}) {{"
+                    )
+                )
+                out.append(
+                    f"    return tpi_bad() || !{a.c_name} ? NULL : tpi_own({op.prefix}{op.c}_{suffix}("
+                    f"{a.c_name}, {b.c_name}{rest_names}));\n}}\n"
+                )
     out.append("#endif")
     return "\n".join(out) + "\n"
 
 
 # -- registry ---------------------------------------------------------------------------------------
+
 
 def val(a):
     """C initialiser of a tp_val from the parameters of an argument."""
@@ -272,18 +297,30 @@ def descriptor(op, ids):
         f".args = {'args_' + op.c if args else 'NULL'}",
     ]
     own = [
-        f'.name = "{op.name}"', f".doc = {c_string(op.summary)}", *common, f".flags = {flags(op)}",
+        f'.name = "{op.name}"',
+        f".doc = {c_string(op.summary)}",
+        *common,
+        f".flags = {flags(op)}",
         f".save_results = {op.save_results}",
         f".out_nondiff = {sum(1 << k for k in op.get('nondiff_outputs', []))}",
         f".kernel = {op.get('kernel', 'NULL')}",
         f".composite = {(composite if not is_formula(composite) else op.c + '__composite') if composite else 'NULL'}",
-        f".vjp = {vjp}", f".jvp = {jvp}", f".batch = {batch}", f".id = {ids[op.name]}", ".inplace_of = -1",
+        f".vjp = {vjp}",
+        f".jvp = {jvp}",
+        f".batch = {batch}",
+        f".id = {ids[op.name]}",
+        ".inplace_of = -1",
     ]
     lines.append(f"const tp_op tpi_op_{op.c} = {{{fold(own)}}};")
     if op.get("inplace"):
-        form = [f'.name = "{op.inplace_name}"', f".doc = {c_string(op.summary)}", *common,
-                f".flags = {'TPI_OP_INTERNAL' if op.internal else '0'}", f".id = {ids[op.inplace_name]}",
-                f".inplace_of = {ids[op.name]}"]
+        form = [
+            f'.name = "{op.inplace_name}"',
+            f".doc = {c_string(op.summary)}",
+            *common,
+            f".flags = {'TPI_OP_INTERNAL' if op.internal else '0'}",
+            f".id = {ids[op.inplace_name]}",
+            f".inplace_of = {ids[op.name]}",
+        ]
         lines.append(f"const tp_op tpi_op_{op.c}_ = {{{fold(form)}}};")
     return "\n".join(lines) + "\n"
 
@@ -321,8 +358,10 @@ def wrapper(op):
             if op.nouts == 1:
                 body += ["    tp_tensor *r = NULL;", f"    return tpi_call(&tpi_op_{op.c}, v, &r) ? NULL : r;"]
             elif op.nouts > 1:
-                body += [f"    for (int i = 0; i < {op.nouts}; i++) out[i] = NULL;",
-                         f"    return tpi_call(&tpi_op_{op.c}, v, out);"]
+                body += [
+                    f"    for (int i = 0; i < {op.nouts}; i++) out[i] = NULL;",
+                    f"    return tpi_call(&tpi_op_{op.c}, v, out);",
+                ]
             else:
                 body += ["    *out = NULL, *n_out = 0;", f"    return tpi_call_list(&tpi_op_{op.c}, v, out, n_out);"]
         elif kind == "inplace":
@@ -348,7 +387,9 @@ def registry(ops):
     ids = {name: i for i, name in enumerate(order)}
     symbols = {op.name: f"tpi_op_{op.c}" for op in ops}
     symbols |= {op.inplace_name: f"tpi_op_{op.c}_" for op in ops if op.get("inplace")}
-    out = [STAMP, """\
+    out = [
+        STAMP,
+        """\
 #include "core/error.h"
 #include "levels/levels.h"
 #include "tp/ops.h"
@@ -361,7 +402,7 @@ static inline tp_val val_ob(int b) {
 }
 
 __attribute__((cold, noinline, unused)) static int bad_length(const char *op) {
-    return tpi_fail(TP_ERR_VALUE, "%s: a list is NULL, has a NULL entry, or a length that is negative or too large", op);
+    return tpi_fail(TP_ERR_VALUE, "%s: a list is NULL, has a NULL entry or a bad length", op);
 }
 
 static inline bool bad_list(const void *p, int64_t n, int64_t least) {
@@ -379,7 +420,8 @@ int tpi_vjp_zero(tp_vjp_ctx *c) {
     (void)c;
     return 0;
 }
-"""]
+""",
+    ]
     out += [descriptor(op, ids) for op in ops]
     out.append("const tp_op *const tpi_ops[] = {")
     out += [f"    &{symbols[name]}," for name in order]
@@ -389,7 +431,9 @@ int tpi_vjp_zero(tp_vjp_ctx *c) {
 
 
 def formulas(ops):
-    out = [STAMP, """\
+    out = [
+        STAMP,
+        """\
 #include <math.h>
 #include <string.h>
 
@@ -449,7 +493,8 @@ static int finish(tpi_scope *scope, tp_call *c, int n, T *results) {
         for (int k = 0; k < n; k++) c->out[k] = tpi_retain(results[k]);
     return tpi_scope_close(scope);
 }
-"""]
+""",
+    ]
     for op in ops:
         out += [op.rules[key] for key in ("composite", "vjp", "jvp") if key in op.rules]
     text = "\n".join(out)
@@ -516,6 +561,10 @@ def check_symbols(ops, names, report):
 def outputs(ops, names):
     """Files by name."""
     return {
-        "tp/ops.h": ops_header(ops), "tpi_ops.h": tpi_ops_header(ops), "x_ops.h": x_ops_header(ops),
-        "registry.c": registry(ops), "formulas.c": formulas(ops), "tp.map": symbol_map(ops, names),
+        "tp/ops.h": ops_header(ops),
+        "tpi_ops.h": tpi_ops_header(ops),
+        "x_ops.h": x_ops_header(ops),
+        "registry.c": registry(ops),
+        "formulas.c": formulas(ops),
+        "tp.map": symbol_map(ops, names),
     }

@@ -38,18 +38,46 @@ BUILTINS = {
 SCOPE_NAMES = frozenset(BUILTINS) | {"iscalar", "zeros_shape", "alias"}
 
 NUMBERS = ("bool", "int", "float")
-C_TYPES = {"Tensor": "T", "int": "int64_t", "float": "double", "bool": "bool", "dtype": "int", "str": "const char *",
-           "Scalar": "const tp_scalar *", "Generator": "tp_generator *"}
-BINARY = {ast.Add: ("add", "+"), ast.Sub: ("sub", "-"), ast.Mult: ("mul", "*"), ast.Div: ("div", "/"),
-          ast.Pow: ("pow", "**"), ast.MatMult: ("matmul", "@"), ast.FloorDiv: ("floor_divide", "//"),
-          ast.Mod: ("remainder", "%"), ast.BitAnd: ("bitwise_and", "&"), ast.BitOr: ("bitwise_or", "|")}
-COMPARE = {ast.Lt: ("lt", "<"), ast.LtE: ("le", "<="), ast.Gt: ("gt", ">"), ast.GtE: ("ge", ">="),
-           ast.Eq: ("eq", "=="), ast.NotEq: ("ne", "!=")}
+C_TYPES = {
+    "Tensor": "T",
+    "int": "int64_t",
+    "float": "double",
+    "bool": "bool",
+    "dtype": "int",
+    "str": "const char *",
+    "Scalar": "const tp_scalar *",
+    "Generator": "tp_generator *",
+}
+BINARY = {
+    ast.Add: ("add", "+"),
+    ast.Sub: ("sub", "-"),
+    ast.Mult: ("mul", "*"),
+    ast.Div: ("div", "/"),
+    ast.Pow: ("pow", "**"),
+    ast.MatMult: ("matmul", "@"),
+    ast.FloorDiv: ("floor_divide", "//"),
+    ast.Mod: ("remainder", "%"),
+    ast.BitAnd: ("bitwise_and", "&"),
+    ast.BitOr: ("bitwise_or", "|"),
+}
+COMPARE = {
+    ast.Lt: ("lt", "<"),
+    ast.LtE: ("le", "<="),
+    ast.Gt: ("gt", ">"),
+    ast.GtE: ("ge", ">="),
+    ast.Eq: ("eq", "=="),
+    ast.NotEq: ("ne", "!="),
+}
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 MATH = ("sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil")
-ATTRIBUTES = {"ndim": ("int", "ndim_of"), "numel": ("int", "numel_of"), "dtype": ("dtype", "dtype_of"),
-              "is_complex": ("bool", "is_complex_of"), "is_floating": ("bool", "is_floating_of"),
-              "shape": ("int[]", "")}
+ATTRIBUTES = {
+    "ndim": ("int", "ndim_of"),
+    "numel": ("int", "numel_of"),
+    "dtype": ("dtype", "dtype_of"),
+    "is_complex": ("bool", "is_complex_of"),
+    "is_floating": ("bool", "is_floating_of"),
+    "shape": ("int[]", ""),
+}
 DTYPE_C = {name: f"TP_{name.upper()}" for name in DTYPES}
 
 
@@ -85,7 +113,7 @@ def c_string(s):
     out = []
     for byte in s.encode():
         ch = chr(byte)
-        out.append("\\" + ch if ch in "\\\"" else ch if 32 <= byte < 127 else f"\\{byte:03o}")
+        out.append("\\" + ch if ch in '\\"' else ch if 32 <= byte < 127 else f"\\{byte:03o}")
     return '"' + "".join(out) + '"'
 
 
@@ -120,8 +148,11 @@ def parse(text):
     except SyntaxError as e:
         raise TableError(f"syntax error: {e.msg}") from None
     for statement in body[:-1]:
-        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1
-                and isinstance(statement.targets[0], ast.Name)):
+        if not (
+            isinstance(statement, ast.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
             raise TableError(f"'{ast.unparse(statement)}': only `name = expression` may precede the last expression")
     if not body or not isinstance(body[-1], ast.Expr):
         raise TableError("does not end with an expression")
@@ -217,8 +248,9 @@ class Compiler:
 
     @staticmethod
     def simple(node):
-        return not (isinstance(node, ast.IfExp)
-                    or isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)))
+        return not (
+            isinstance(node, ast.IfExp) or isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))
+        )
 
     @property
     def guarded(self):
@@ -350,8 +382,9 @@ class Compiler:
         values = [self.expr(e) for e in node.elts]
         deps = frozenset().union(*(v.deps for v in values))
         if values and any(v.type == "Tensor" for v in values):
-            return Value("Tensor[]", [f"(T[]){{{', '.join(self.tensor(v) for v in values)}}}", str(len(values))],
-                         deps=deps)
+            return Value(
+                "Tensor[]", [f"(T[]){{{', '.join(self.tensor(v) for v in values)}}}", str(len(values))], deps=deps
+            )
         if all(v.type in ("int", "bool") for v in values):
             if not values:
                 return Value("int[]", ["NULL", "0"], literal=[])
@@ -405,8 +438,13 @@ class Compiler:
         integer = a.type != "float" and b.type != "float"
         if a.literal is not MISSING and b.literal is not MISSING and sign in ("+", "-", "*", "/", "**"):
             try:
-                v = {"+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q,
-                     "/": lambda p, q: p / q, "**": lambda p, q: p**q}[sign](a.literal, b.literal)
+                v = {
+                    "+": lambda p, q: p + q,
+                    "-": lambda p, q: p - q,
+                    "*": lambda p, q: p * q,
+                    "/": lambda p, q: p / q,
+                    "**": lambda p, q: p**q,
+                }[sign](a.literal, b.literal)
             except (ArithmeticError, ValueError) as e:
                 raise TableError(f"'{ast.unparse(node)}': {e}") from None
             if isinstance(v, (int, float)):
@@ -597,12 +635,18 @@ class Compiler:
         """C of a call of op's x_ form; `{out}` stands for the array of several outputs."""
         given = dict(keywords)
         slots = [a for a in op.args if not a.keyword_only]
-        if (slots and slots[-1].varargs and len(positional) >= len(slots)
-                and all(v.type == "int" for v in positional[len(slots) - 1:])):
-            rest = positional[len(slots) - 1:]
+        if (
+            slots
+            and slots[-1].varargs
+            and len(positional) >= len(slots)
+            and all(v.type == "int" for v in positional[len(slots) - 1 :])
+        ):
+            rest = positional[len(slots) - 1 :]
             numbers = ", ".join(v.c[0] for v in rest)
-            positional = [*positional[:len(slots) - 1],
-                          Value("int[]", [f"(const int64_t[]){{{numbers}}}", str(len(rest))])]
+            positional = [
+                *positional[: len(slots) - 1],
+                Value("int[]", [f"(const int64_t[]){{{numbers}}}", str(len(rest))]),
+            ]
         if len(positional) > len(slots):
             raise TableError(f"'{text}': {op.name} takes {len(slots)} positional arguments, not {len(positional)}")
         for arg, v in zip(slots, positional):

@@ -4,8 +4,13 @@ from optable.errors import TableError
 from optable.formula import Compiler
 from optable.schema import is_formula, result_number
 
-JVP_CLASSES = {"linear": "tpi_jvp_linear", "bilinear": "tpi_jvp_bilinear", "elementwise": "tpi_jvp_elementwise",
-               "zero": "tpi_jvp_zero", "nondiff": "tpi_jvp_zero"}
+JVP_CLASSES = {
+    "linear": "tpi_jvp_linear",
+    "bilinear": "tpi_jvp_bilinear",
+    "elementwise": "tpi_jvp_elementwise",
+    "zero": "tpi_jvp_zero",
+    "nondiff": "tpi_jvp_zero",
+}
 
 
 def compile_rules(ops, report):
@@ -82,8 +87,12 @@ def vjp(op, ops, report):
             continue
         text = rule.get(arg.name)
         if text is None:
-            report.add(op.file, op.name, "vjp", f"missing rule: no formula for '{arg.name}' (or \"zero\", or "
-                       "list it in nondiff_args)")
+            report.add(
+                op.file,
+                op.name,
+                "vjp",
+                f"missing rule: no formula for '{arg.name}' (or \"zero\", or list it in nondiff_args)",
+            )
             continue
         if text == "zero":
             continue
@@ -91,7 +100,7 @@ def vjp(op, ops, report):
             report.add(op.file, op.name, f"vjp.{arg.name}", f"{text!r} is not a formula")
             continue
         if arg.is_tensor_list:
-            report.add(op.file, op.name, f"vjp.{arg.name}", "a list of tensors needs vjp = \"function\"")
+            report.add(op.file, op.name, f"vjp.{arg.name}", 'a list of tensors needs vjp = "function"')
             continue
         compiled = guard(report, op, f"vjp.{arg.name}", text, lambda text=text: compiler.derivative(text))
         if compiled:
@@ -107,7 +116,7 @@ def jvp(op, ops, report):
     parts = rule if isinstance(rule, list) else [rule]
     nouts = len(op.signature.outputs)
     if op.signature.is_list:
-        report.add(op.file, op.name, "jvp", "an operator that returns a list needs jvp = \"function\" or a class")
+        report.add(op.file, op.name, "jvp", 'an operator that returns a list needs jvp = "function" or a class')
         return
     if len(parts) != nouts:
         report.add(op.file, op.name, "jvp", f"{len(parts)} formulas for {nouts} outputs: write a list")
@@ -116,7 +125,7 @@ def jvp(op, ops, report):
     for k, part in enumerate(parts):
         key = f"jvp[{k}]" if isinstance(rule, list) else "jvp"
         if k in op.get("nondiff_outputs", []) and part != "zero":
-            report.add(op.file, op.name, key, f"output {k} is nondifferentiable: write \"zero\"")
+            report.add(op.file, op.name, key, f'output {k} is nondifferentiable: write "zero"')
         if part == "zero":
             continue
         lines = one_output(op, compiler, k, key, part, report)

@@ -1,5 +1,6 @@
 """The table: one TOML table per operator, read into `Op` and checked."""
 
+import keyword
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -10,13 +11,37 @@ from optable.signature import MISSING, Signature, parse_signature
 MAX_ARGS, MAX_OUTS = 24, 8  # TPI_MAX_ARGS, TPI_MAX_OUTS of dispatch/op.h
 
 KEYS = {
-    "signature": str, "kernel": str, "composite": str, "vjp": (str, dict), "jvp": (str, dict, list), "saves": list,
-    "batch": str, "unsupported": str, "promote": str, "promote_args": list, "inplace": bool, "inplace_kernel": bool,
-    "view": bool, "random": bool, "internal": bool, "nondiff_outputs": list, "nondiff_args": list, "method": bool,
-    "function": bool, "module": str, "aliases": list, "doc": str, "since": str,
+    "signature": str,
+    "kernel": str,
+    "composite": str,
+    "vjp": (str, dict),
+    "jvp": (str, dict, list),
+    "saves": list,
+    "batch": str,
+    "unsupported": str,
+    "promote": str,
+    "promote_args": list,
+    "inplace": bool,
+    "inplace_kernel": bool,
+    "view": bool,
+    "random": bool,
+    "internal": bool,
+    "nondiff_outputs": list,
+    "nondiff_args": list,
+    "method": bool,
+    "function": bool,
+    "module": str,
+    "aliases": list,
+    "doc": str,
+    "since": str,
 }
-PROMOTE = {"none": "TPI_PROMOTE_NONE", "common": "TPI_PROMOTE_COMMON", "float": "TPI_PROMOTE_FLOAT",
-           "no_bool": "TPI_PROMOTE_NO_BOOL", "no_half": "TPI_PROMOTE_NO_HALF"}
+PROMOTE = {
+    "none": "TPI_PROMOTE_NONE",
+    "common": "TPI_PROMOTE_COMMON",
+    "float": "TPI_PROMOTE_FLOAT",
+    "no_bool": "TPI_PROMOTE_NO_BOOL",
+    "no_half": "TPI_PROMOTE_NO_HALF",
+}
 BATCH = ("broadcast", "reduce", "view", "leading", "fold", "function")
 JVP = ("linear", "bilinear", "elementwise", "zero", "function", "nondiff")
 VJP = ("function", "nondiff", "zero")
@@ -39,6 +64,7 @@ class Op:
     rules: dict = field(default_factory=dict)  # compiled formulas: vjp, jvp, composite -> formula.Compiled
     save: list = field(default_factory=list)  # one an argument: 0, 1, 2
     save_results: int = 0
+    order: int = 0  # place in its file
 
     def get(self, key, default=None):
         return self.entry.get(key, default)
@@ -99,15 +125,24 @@ class Op:
         return not self.is_composite and (self.get("vjp") == "nondiff" or not self.has_tensors)
 
     def differentiable(self, arg):
-        return ((arg.is_tensor or arg.is_tensor_list) and arg.name not in self.get("nondiff_args", [])
-                and not self.nondiff and not self.is_composite)
+        return (
+            (arg.is_tensor or arg.is_tensor_list)
+            and arg.name not in self.get("nondiff_args", [])
+            and not self.nondiff
+            and not self.is_composite
+        )
 
     @property
     def operand_form(self):
         """Whether `_f` and `_i` exist: the tensor arguments are exactly (Tensor self, Operand other)."""
         tensors = [a for a in self.args if a.is_tensor or a.is_tensor_list]
-        return (len(tensors) == 2 and self.args[:2] == tuple(tensors) and self.nouts == 1
-                and tensors[0].type == "Tensor" and tensors[1].type == "Operand")
+        return (
+            len(tensors) == 2
+            and self.args[:2] == tuple(tensors)
+            and self.nouts == 1
+            and tensors[0].type == "Tensor"
+            and tensors[1].type == "Operand"
+        )
 
 
 def load(paths, report):
@@ -127,6 +162,7 @@ def load(paths, report):
             if name in ops:
                 report.add(path.name, name, "", f"already in {ops[name].file}")
                 continue
+            op.order = len(ops)
             ops[name] = op
     check_names(ops.values(), report)
     return [ops[name] for name in sorted(ops)]
@@ -148,7 +184,7 @@ def read_entry(file, name, entry, report):
     for key, value in entry.items():
         if key not in KEYS:
             if isinstance(value, dict):
-                fault(key, f"unknown key; an overload is written [\"{name}.{key}\"]")
+                fault(key, f'unknown key; an overload is written ["{name}.{key}"]')
             else:
                 fault(key, "unknown key")
             good = False
@@ -178,6 +214,11 @@ def entry_faults(op):
     sig = op.signature
     if len(sig.args) > MAX_ARGS:
         yield "signature", f"more than {MAX_ARGS} arguments"
+    for a in sig.args:
+        if keyword.iskeyword(a.name):
+            yield "signature", f"argument '{a.name}' is a keyword of Python"
+        if a.name in ("unknown", "given", "args"):
+            yield "signature", f"argument '{a.name}' has a name that the generated Python uses"
     if len(sig.outputs) > MAX_OUTS:
         yield "signature", f"more than {MAX_OUTS} outputs"
     if ("kernel" in op.entry) == op.is_composite:
@@ -197,6 +238,8 @@ def entry_faults(op):
             yield "nondiff_outputs", f"no output {k}"
     if op.get("promote", "none") not in PROMOTE:
         yield "promote", f"'{op.get('promote')}' is none of {', '.join(PROMOTE)}"
+    if op.is_composite and op.get("promote", "none") != "none":
+        yield "promote", "a composite is not promoted: the operators it calls are"
     if op.get("module", "") not in MODULES:
         yield "module", f"'{op.get('module')}' is none of {', '.join(m for m in MODULES if m)}"
     for alias in op.get("aliases", []):
@@ -221,8 +264,17 @@ def entry_faults(op):
 def rule_faults(op):
     """What is wrong with, or missing from, the rules."""
     if op.is_composite:
-        for key in ("vjp", "jvp", "batch", "unsupported", "saves", "random", "inplace_kernel", "nondiff_outputs",
-                    "nondiff_args"):
+        for key in (
+            "vjp",
+            "jvp",
+            "batch",
+            "unsupported",
+            "saves",
+            "random",
+            "inplace_kernel",
+            "nondiff_outputs",
+            "nondiff_args",
+        ):
             if key in op.entry:
                 yield key, "a composite has no rules of its own: it inherits those of the operators it calls"
         return
@@ -240,7 +292,7 @@ def rule_faults(op):
         return
     vjp, jvp, batch = op.get("vjp"), op.get("jvp"), op.get("batch")
     if vjp is None:
-        yield "vjp", "missing rule: formulas, \"function\", \"zero\" or \"nondiff\""
+        yield "vjp", 'missing rule: formulas, "function", "zero" or "nondiff"'
     elif isinstance(vjp, str) and vjp not in VJP:
         yield "vjp", f"'{vjp}' is none of {', '.join(VJP)} and not a table of formulas"
     if jvp is None and vjp not in ("nondiff", "zero"):
@@ -248,24 +300,25 @@ def rule_faults(op):
     elif isinstance(jvp, str) and not is_formula(jvp) and jvp not in JVP and not jvp.endswith("_t"):
         yield "jvp", f"'{jvp}' is none of {', '.join(JVP)} and not a formula"
     if jvp == "nondiff" and vjp not in ("nondiff", "zero"):
-        yield "jvp", "\"nondiff\" beside a vjp"
+        yield "jvp", '"nondiff" beside a vjp'
     if jvp == "bilinear" and sum(op.differentiable(a) for a in op.args) < 2:
-        yield "jvp", "\"bilinear\" needs two differentiable arguments"
+        yield "jvp", '"bilinear" needs two differentiable arguments'
     if jvp == "elementwise" and (batch != "broadcast" or vjp in VJP[1:] or op.nouts != 1):
-        yield "jvp", "\"elementwise\" needs a vjp, batch = \"broadcast\" and one output"
+        yield "jvp", '"elementwise" needs a vjp, batch = "broadcast" and one output'
     if jvp in ("linear", "bilinear", "elementwise") and vjp in ("nondiff", "zero"):
         yield "jvp", f"'{jvp}' beside vjp = '{vjp}'"
     if batch is None and "unsupported" not in op.entry:
-        yield "batch", "missing rule: one of " + ", ".join(BATCH) + "; or unsupported = \"reason\""
+        yield "batch", "missing rule: one of " + ", ".join(BATCH) + '; or unsupported = "reason"'
     elif batch is not None and "unsupported" in op.entry:
         yield "batch", "beside unsupported"
     elif batch is not None and batch not in BATCH:
         yield "batch", f"'{batch}' is none of {', '.join(BATCH)}"
     if "saves" in op.entry and vjp != "function":
-        yield "saves", "only beside vjp = \"function\": of formulas it is derived"
+        yield "saves", 'only beside vjp = "function": of formulas it is derived'
     for name in op.get("saves", []):
-        if result_number(op, name) is None and (op.signature.index(name) < 0 or not (
-                op.signature[name].is_tensor or op.signature[name].is_tensor_list)):
+        if result_number(op, name) is None and (
+            op.signature.index(name) < 0 or not (op.signature[name].is_tensor or op.signature[name].is_tensor_list)
+        ):
             yield "saves", f"'{name}' is neither a tensor argument nor a result"
 
 

@@ -23,18 +23,35 @@ BASES = {
     "Generator": ("TPI_GENERATOR", True),
 }
 
-DTYPES = ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16",
-          "float32", "float64", "complex64", "complex128")
+DTYPES = (
+    "bool",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "uint32",
+    "int32",
+    "uint64",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 
 # Names that an argument may have in the table but not in C or C++.
-RESERVED = frozenset("""
+RESERVED = frozenset(
+    """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char class co_await co_return co_yield
     compl concept const const_cast consteval constexpr constinit continue decltype default delete do double
     dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace new
     noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
     return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true
     try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-    out n_out T""".split())
+    out n_out T""".split()
+)
 
 MISSING = object()
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
