@@ -2,6 +2,7 @@
 #include "dispatch/op.h"
 
 #include "kernels/kernels.h"
+#include "levels/graph.h"
 #include "levels/levels.h"
 #include "tpi_ops.h"
 

@@ -176,6 +176,8 @@ static inline tp_val val_gen(tp_generator *g) {
     return (tp_val){.tag = g ? TPI_GENERATOR : TPI_NONE, .v.gen = g};
 }
 
+static const tp_scalar tpi_one = {.tag = TP_SCALAR_INT, .v.i = 1};   /* the default alpha of add and sub */
+
 /* Bounds: more than these in a table entry fails the build. */
 #define TPI_MAX_ARGS 24
 #define TPI_MAX_OUTS 8

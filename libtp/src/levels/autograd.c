@@ -273,15 +273,15 @@ bool tp_is_leaf(tp_tensor *t) {
     return tpi_fresh(t) || t->kind != TPI_TRACKED || !t->node || t->node->kind == TPI_NODE_LEAF;
 }
 
-int tp_set_requires_grad(tp_tensor *t, bool value) {
+int tp_set_requires_grad(tp_tensor *t, bool on) {
     int rc = tpi_fresh(t);
     if (rc) return rc;
     bool tracked = t->kind == TPI_TRACKED && t->node;
-    if (value && !tpi_is_differentiable(t->dtype))
+    if (on && !tpi_is_differentiable(t->dtype))
         return tpi_fail(TP_ERR_RUNTIME, "requires_grad_: only floating and complex tensors can require grad, got %s",
                         tp_dtype_name(t->dtype));
-    if (value == tracked) return TP_OK;
-    if (!value) {
+    if (on == tracked) return TP_OK;
+    if (!on) {
         if (t->node->kind != TPI_NODE_LEAF)
             return tpi_fail(TP_ERR_RUNTIME, "requires_grad_: only leaf tensors can stop requiring grad; use detach()");
         if (!ambient_level(t->level))

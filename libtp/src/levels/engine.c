@@ -132,7 +132,7 @@ static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g) {
         *slot = g;
         return TP_OK;
     }
-    tp_val a[2] = {val_t(*slot), val_t(g)};
+    tp_val a[3] = {val_t(*slot), val_t(g), val_s(&tpi_one)};
     task *t = &e->tasks[at];
     if (t->owned && nr == 0 && !(*slot)->level && !g->level && (*slot)->dtype == g->dtype &&
         atomic_load(&(*slot)->refs) == 1)
@@ -310,7 +310,7 @@ int tpi_gcell_add(tpi_gcell *g, tp_tensor *grad) {
         tp_val a = val_t(grad);
         rc = tpi_call(&tpi_op_clone, &a, &made);
     } else {
-        tp_val a[2] = {val_t(old), val_t(grad)};
+        tp_val a[3] = {val_t(old), val_t(grad), val_s(&tpi_one)};
         rc = tpi_call(&tpi_op_add, a, &made);
     }
     if (!rc) g->grad = made;

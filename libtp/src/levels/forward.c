@@ -116,7 +116,7 @@ int tpi_jvp_bilinear(tp_jvp_ctx *c) {
         a[i].v.t = c->tangents[i];
         int rc = tpi_rule_call(c->op, a, r);
         if (rc) return rc;
-        sum = sum ? x_add(sum, r[0]) : r[0];
+        sum = sum ? x_add(sum, r[0], &tpi_one) : r[0];
     }
     c->out[0] = sum;
     return tpi_scope_top->failed;
@@ -138,7 +138,7 @@ int tpi_jvp_elementwise(tp_jvp_ctx *c) {
         if (rc) return rc;
         T t = z ? x_conj(out[i]) : out[i];
         if (!t) continue;
-        sum = sum ? x_add(sum, t) : t;
+        sum = sum ? x_add(sum, t, &tpi_one) : t;
     }
     c->out[0] = sum;
     return tpi_scope_top->failed;
