@@ -224,6 +224,11 @@ int tpi_call_inplace(const tp_op *op, tp_val *args) {
     int rc;
     if (args[0].tag != TPI_TENSOR) return tpi_fail(TP_ERR_VALUE, "%s_: argument 'self' is missing (NULL)", op->name);
     tp_tensor *self = args[0].v.t;
+    if (op->composite && (op->flags & TPI_OP_INPLACE_KERNEL)) { /* it writes into out[0] by in-place operators */
+        tp_tensor *out[1] = {self};
+        tp_call c = {op, args, out, 1};
+        return op->composite(&c);
+    }
     rc = top_level(op, args, &level, &culprit);
     if (rc) return rc;
     if (!level && !op->composite) return inplace_plain(op, args);

@@ -271,7 +271,6 @@ def rule_faults(op):
             "unsupported",
             "saves",
             "random",
-            "inplace_kernel",
             "nondiff_outputs",
             "nondiff_args",
         ):
