@@ -24,6 +24,11 @@ TP_API int tp_node_custom(uint64_t level, tp_tensor *const *inputs, int64_t n_in
                           int64_t n_outputs, const uint8_t *nondiff, const tp_node_callbacks *callbacks, void *payload,
                           tp_tensor **outputs);
 
+/* Whether operators at a live level record: no_grad and a running backward mask it. */
+TP_API bool tp_level_records(uint64_t level);
+/* The batch size and the randomness of a live vmap level. */
+TP_API int tp_vmap_info(uint64_t level, int64_t *batch_size, int *randomness);
+
 /* A value kept for a backward: a snapshot with a version check, which owns nothing of its own level's handles. */
 typedef struct tp_saved tp_saved;
 TP_API tp_saved *tp_save_value(tp_tensor *t, uint64_t level);

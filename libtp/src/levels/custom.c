@@ -49,6 +49,21 @@ int tp_node_custom(uint64_t level, tp_tensor *const *inputs, int64_t n_inputs, t
     return rc;
 }
 
+bool tp_level_records(uint64_t level) {
+    tpi_level_ref l;
+    return tpi_level_find(level, NULL, &l) == TP_OK && !l.masked;
+}
+
+int tp_vmap_info(uint64_t level, int64_t *batch_size, int *randomness) {
+    tpi_level_ref l;
+    int rc = tpi_level_find(level, NULL, &l);
+    if (rc) return rc;
+    if (l.kind != TP_LEVEL_VMAP || !l.level) return tpi_fail(TP_ERR_VALUE, "vmap_info: not a level of vmap");
+    *batch_size = l.level->batch;
+    *randomness = l.level->randomness;
+    return TP_OK;
+}
+
 /* ---- saved values ---- */
 
 struct tp_saved {
