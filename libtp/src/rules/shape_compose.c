@@ -186,10 +186,44 @@ int c_narrow(tp_call *c) {
     return tpi_set_out(c, 0, tp_slice(t, d, start, start + length, 1));
 }
 
-int c_copy_(tp_call *c) {
-    tp_tensor *t = arg_t(&c->args[0]);
-    int rc = tpi_copy_(t, arg_t(&c->args[1]));
-    return rc ? rc : tpi_set_out(c, 0, tpi_retain(t));
+int c_copy(tp_call *c) {
+    tp_tensor *t = arg_t(&c->args[0]), *src = arg_t(&c->args[1]);
+    if (c->out[0]) return tpi_copy_(t, src);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    return scope_result(&s, c, x_clone(x_expand(x_to_dtype(src, t->dtype), t->shape, t->ndim)));
+}
+
+/* Writes src into a view of a copy; consumes both. */
+static int scatter_into(tp_call *c, tp_tensor *copy, tp_tensor *part) {
+    tp_tensor *src = arg_t(&c->args[1]);
+    int rc = part ? 0 : tp_error_code();
+    if (!rc && (src->ndim != part->ndim || memcmp(src->shape, part->shape, sizeof(int64_t) * (size_t)src->ndim)))
+        rc = tpi_fail(TP_ERR_VALUE, "%s: src of shape %s for a view of shape %s", c->op->name, tpi_str(src), tpi_str(part));
+    if (!rc) rc = tpi_copy_(part, src);
+    tp_release(part);
+    if (rc) tp_release(copy);
+    else c->out[0] = copy;
+    return rc;
+}
+
+int c_select_scatter(tp_call *c) {
+    const tp_val *a = c->args;
+    tp_tensor *copy = tp_clone(arg_t(&a[0]));
+    return copy ? scatter_into(c, copy, tp_select(copy, arg_i(&a[2]), arg_i(&a[3]))) : tp_error_code();
+}
+
+int c_slice_scatter(tp_call *c) {
+    const tp_val *a = c->args;
+    tp_tensor *copy = tp_clone(arg_t(&a[0]));
+    return copy ? scatter_into(c, copy, tp_slice(copy, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]), arg_i(&a[5])))
+                : tp_error_code();
+}
+
+int c_diagonal_scatter(tp_call *c) {
+    const tp_val *a = c->args;
+    tp_tensor *copy = tp_clone(arg_t(&a[0]));
+    return copy ? scatter_into(c, copy, tp_diagonal(copy, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]))) : tp_error_code();
 }
 
 int c_unfold(tp_call *c) {
