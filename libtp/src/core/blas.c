@@ -16,6 +16,7 @@
 
 #include "error.h"
 #include "pool.h"
+#include "tls.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -26,8 +27,6 @@
 
 enum { CALLS_MAX = 32 }; /* at the same time: OpenBLAS ends the process when its table of buffers is full */
 
-/* Work up to which libtp's own kernel is as fast, or the load not worth it. */
-#define OWN_WORK (24.0 * 24 * 24)
 /* Work for a second thread, and for each further one. */
 #define THREAD_WORK (64.0 * 64 * 64)
 
@@ -256,8 +255,25 @@ void *tpi_lapack_symbol(const char *name)
 
 /* -- calls --------------------------------------------------------------------------------------- */
 
+/* The first use of the library's thread-local storage makes the C library allocate it, and end the process
+ * where it can't; 64 KiB are more than that and the run-time loader's tables. */
+static int first_in_thread(void)
+{
+    static TPI_TLS bool seen;
+    if (seen)
+        return TP_OK;
+    void *volatile p = malloc(64 << 10);
+    if (!p)
+        return tpi_fail(TP_ERR_MEMORY, "out of memory: no room to call BLAS");
+    free(p);
+    seen = true;
+    return TP_OK;
+}
+
 int tpi_blas_enter(void)
 {
+    if (first_in_thread() != TP_OK)
+        return TP_ERR_MEMORY;
     pthread_mutex_lock(&lock);
     /* The first buffer: alone in here, a triangular product (which has no path for small sizes) takes and
      * keeps it, right after the same mapping has been had and given back. */
@@ -303,7 +319,8 @@ typedef struct problem {
 
 typedef struct kind {
     size_t size;
-    double work; /* of one multiplication, real single precision is 1 */
+    double work;     /* of one multiplication, real single precision is 1 */
+    double own_work; /* up to which libtp's own kernel is as fast */
     int (*own)(const problem *p);
     void (*call)(const problem *p); /* every number fits an int */
 } kind;
@@ -359,10 +376,10 @@ CALL_REAL(f64, double, dgemm, dgemv)
 CALL_COMPLEX(c64, float complex, cgemm)
 CALL_COMPLEX(c128, double complex, zgemm)
 
-static const kind kind_f32 = {sizeof(float), 1, own_f32, call_f32};
-static const kind kind_f64 = {sizeof(double), 2, own_f64, call_f64};
-static const kind kind_c64 = {sizeof(float complex), 4, own_c64, call_c64};
-static const kind kind_c128 = {sizeof(double complex), 8, own_c128, call_c128};
+static const kind kind_f32 = {sizeof(float), 1, 64.0 * 64 * 64, own_f32, call_f32};
+static const kind kind_f64 = {sizeof(double), 2, 2 * 64.0 * 64 * 64, own_f64, call_f64};
+static const kind kind_c64 = {sizeof(float complex), 4, 4 * 12.0 * 12 * 12, own_c64, call_c64};
+static const kind kind_c128 = {sizeof(double complex), 8, 8 * 12.0 * 12 * 12, own_c128, call_c128};
 
 /* The part of p whose c is rows [i, i + m) and columns [j, j + n), and whose depth is [l, l + k). */
 static problem part(const kind *t, const problem *p, int64_t i, int64_t m, int64_t j, int64_t n, int64_t l, int64_t k)
@@ -432,7 +449,7 @@ static int gemm(const kind *t, const problem *p)
     if (p->m <= 0 || p->n <= 0)
         return TP_OK;
     double work = (double)p->m * (double)p->n * (double)p->k * t->work;
-    if (work <= OWN_WORK)
+    if (work <= t->own_work)
         return t->own(p); /* k == 0 as well */
     int status = ready();
     if (status != TP_OK)

@@ -2,7 +2,7 @@
  *
  * Large ones are packed and blocked for the caches (Goto and van de Geijn, "Anatomy of high-performance
  * matrix multiplication", 2008) around a micro-kernel written with vector types. Small ones read a as it
- * lies, through two strides, and b in strips of sixteen columns, copied to the stack only where they are
+ * lies, through two strides, and b in strips of 64 bytes, copied to the stack only where they are
  * transposed or not full. */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "error.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && !defined(TP_SANITIZE)
-#define MICRO_X86 1
+#define KERNELS_FOR_X86 1
 #endif
 
 enum {
@@ -21,7 +21,7 @@ enum {
     NC = 2048,
     MR_MAX = 12,
     NR_MAX = 32,
-    STRIP = 16,
+    STRIP_BYTES = 64,
     SMALL_WORK = 96 * 96 * 96
 };
 
@@ -62,65 +62,108 @@ static inline int64_t min64(int64_t a, int64_t b)
         }                                                                                            \
     }
 
-#define MICROS(X, T)                                                   \
-    typedef void micro_##X(int64_t, const T *, const T *, T *);        \
-    MICRO(micro_base_##X, T, 16, 4, )                                  \
-    MICROS_X86(X, T)                                                   \
-    static micro_##X *pick_##X(int *mr, int *nr)                       \
-    {                                                                  \
-        PICK_X86(X, T)                                                 \
-        *mr = 4;                                                       \
-        *nr = 32 / sizeof(T);                                          \
-        return micro_base_##X;                                         \
+/* ROWS rows of c times a strip, from b[kc][ldb]. */
+#define STRIP_ROWS(T, BYTES, ROWS)                                                                   \
+    for (; m >= (ROWS); m -= (ROWS), a += (ROWS)*row) {                                              \
+        vec s[ROWS][V] = {{{0}}};                                                                    \
+        const T *bp = b;                                                                             \
+        for (int64_t p = 0; p < kc; p++, bp += ldb)                                                  \
+            _Pragma("GCC unroll 8") for (int r = 0; r < (ROWS); r++)                                 \
+                _Pragma("GCC unroll 4") for (int v = 0; v < V; v++)                                  \
+                    s[r][v] += a[r * row + p * col] * *(const vec *)(bp + v * W);                    \
+        _Pragma("GCC unroll 8") for (int r = 0; r < (ROWS); r++, c += ldc)                           \
+        {                                                                                            \
+            if (whole) {                                                                             \
+                _Pragma("GCC unroll 4") for (int v = 0; v < V; v++)                                  \
+                {                                                                                    \
+                    if (add)                                                                         \
+                        s[r][v] += *(vec *)(c + v * W);                                              \
+                    *(vec *)(c + v * W) = s[r][v];                                                   \
+                }                                                                                    \
+            } else {                                                                                 \
+                T t[V * W];                                                                          \
+                memcpy(t, s[r], sizeof t);                                                           \
+                for (int j = 0; j < nr; j++)                                                         \
+                    c[j * c_col] = add ? c[j * c_col] + t[j] : t[j];                                 \
+            }                                                                                        \
+        }                                                                                            \
     }
 
-#ifdef MICRO_X86
-#define MICROS_X86(X, T)                                                                  \
-    MICRO(micro_v4_##X, T, 64, 12, __attribute__((target("arch=x86-64-v4"))))             \
-    MICRO(micro_v3_##X, T, 32, 6, __attribute__((target("arch=x86-64-v3"))))
-#define PICK_X86(X, T)                                                 \
-    const char *capability = tp_cpu_capability();                      \
-    if (!strcmp(capability, "avx512")) {                               \
-        *mr = 12;                                                      \
-        *nr = 128 / sizeof(T);                                         \
-        return micro_v4_##X;                                           \
-    }                                                                  \
-    if (!strcmp(capability, "avx2")) {                                 \
-        *mr = 6;                                                       \
-        *nr = 64 / sizeof(T);                                          \
-        return micro_v3_##X;                                           \
+#define STRIPS(NAME, T, BYTES, MR, TARGET)                                                           \
+    TARGET static void NAME(int64_t m, int nr, int64_t kc, const T *a, int64_t row, int64_t col,     \
+                            const T *b, int64_t ldb, bool add, T *c, int64_t ldc, int64_t c_col)     \
+    {                                                                                                \
+        typedef T vec __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));            \
+        enum { W = (BYTES) / sizeof(T), V = STRIP_BYTES / (BYTES) };                                 \
+        bool whole = nr == V * W && c_col == 1;                                                      \
+        STRIP_ROWS(T, BYTES, MR)                                                                     \
+        if ((MR) > 4)                                                                                \
+            STRIP_ROWS(T, BYTES, 4)                                                                  \
+        if ((MR) > 2)                                                                                \
+            STRIP_ROWS(T, BYTES, 2)                                                                  \
+        STRIP_ROWS(T, BYTES, 1)                                                                      \
     }
+
+#define KERNELS(X, T)                                                                                \
+    typedef void micro_##X(int64_t, const T *, const T *, T *);                                      \
+    typedef void strip_##X(int64_t, int, int64_t, const T *, int64_t, int64_t, const T *, int64_t,   \
+                           bool, T *, int64_t, int64_t);                                             \
+    MICRO(micro_base_##X, T, 16, 4, )                                                                \
+    STRIPS(strip_base_##X, T, 16, 2, )                                                               \
+    KERNELS_X86(X, T)                                                                                \
+    static micro_##X *pick_micro_##X(int *mr, int *nr)                                               \
+    {                                                                                                \
+        PICK_MICRO_X86(X, T)                                                                         \
+        *mr = 4;                                                                                     \
+        *nr = 32 / sizeof(T);                                                                        \
+        return micro_base_##X;                                                                       \
+    }                                                                                                \
+    static strip_##X *pick_strip_##X(void)                                                           \
+    {                                                                                                \
+        PICK_STRIP_X86(X)                                                                            \
+        return strip_base_##X;                                                                       \
+    }
+
+#ifdef KERNELS_FOR_X86
+#define V4 __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
+#define V3 __attribute__((target("arch=x86-64-v3")))
+#define KERNELS_X86(X, T)             \
+    MICRO(micro_v4_##X, T, 64, 12, V4) \
+    MICRO(micro_v3_##X, T, 32, 6, V3)  \
+    STRIPS(strip_v4_##X, T, 64, 8, V4) \
+    STRIPS(strip_v3_##X, T, 32, 4, V3)
+#define PICK_MICRO_X86(X, T)          \
+    switch (vector_bytes()) {         \
+    case 64:                          \
+        *mr = 12;                     \
+        *nr = 128 / sizeof(T);        \
+        return micro_v4_##X;          \
+    case 32:                          \
+        *mr = 6;                      \
+        *nr = 64 / sizeof(T);         \
+        return micro_v3_##X;          \
+    }
+#define PICK_STRIP_X86(X)             \
+    switch (vector_bytes()) {         \
+    case 64:                          \
+        return strip_v4_##X;          \
+    case 32:                          \
+        return strip_v3_##X;          \
+    }
+
+static int vector_bytes(void)
+{
+    const char *capability = tp_cpu_capability();
+    return !strcmp(capability, "avx512") ? 64 : !strcmp(capability, "avx2") ? 32 : 16;
+}
 #else
-#define MICROS_X86(X, T)
-#define PICK_X86(X, T)
+#define KERNELS_X86(X, T)
+#define PICK_MICRO_X86(X, T)
+#define PICK_STRIP_X86(X)
 #endif
 
-MICROS(f32, float)
-MICROS(f64, double)
-
-/* ROWS rows of c, a strip of columns, from b[kc][ldb]. The row loops are unrolled, so acc is registers. */
-#define ROWS_TIMES_STRIP(ROWS)                                                                          \
-    {                                                                                                   \
-        ELEM acc[ROWS][STRIP];                                                                          \
-        memset(acc, 0, sizeof acc);                                                                     \
-        for (int64_t p = 0; p < kc; p++)                                                                \
-            _Pragma("GCC unroll 4") for (int r = 0; r < (ROWS); r++)                                    \
-            {                                                                                           \
-                ELEM x = a[r * row + p * col];                                                          \
-                for (int j = 0; j < STRIP; j++)                                                         \
-                    acc[r][j] += x * b[p * ldb + j];                                                    \
-            }                                                                                           \
-        for (int r = 0; r < (ROWS); r++, c += ldc) {                                                    \
-            if (nr == STRIP && add)                                                                     \
-                for (int j = 0; j < STRIP; j++)                                                         \
-                    c[j] += acc[r][j];                                                                  \
-            else if (nr == STRIP)                                                                       \
-                memcpy(c, acc[r], sizeof acc[r]);                                                       \
-            else                                                                                        \
-                for (int j = 0; j < nr; j++)                                                            \
-                    c[j] = add ? c[j] + acc[r][j] : acc[r][j];                                          \
-        }                                                                                               \
-    }
+KERNELS(f32, float)
+KERNELS(f64, double)
 
 #define ELEM float
 #define NAME(x) x##_f32

@@ -1,20 +1,13 @@
 /* The body of gemm.c for one real element type ELEM; NAME(x) appends its suffix. Included twice. */
 
+#define STRIP (STRIP_BYTES / sizeof(ELEM))
+
 /* A strip of up to STRIP columns of op(b), kc deep, zeros beyond nr. */
 static void NAME(copy_strip)(const ELEM *b, int64_t row, int64_t col, int64_t kc, int nr, ELEM *restrict out)
 {
     for (int64_t p = 0; p < kc; p++)
-        for (int j = 0; j < STRIP; j++)
+        for (int j = 0; j < (int)STRIP; j++)
             out[p * STRIP + j] = j < nr ? b[p * row + j * col] : 0;
-}
-
-TP_CLONES static void NAME(strip)(int64_t m, int nr, int64_t kc, const ELEM *a, int64_t row, int64_t col,
-                                  const ELEM *restrict b, int64_t ldb, bool add, ELEM *restrict c, int64_t ldc)
-{
-    for (; m >= 4; m -= 4, a += 4 * row)
-        ROWS_TIMES_STRIP(4)
-    for (; m >= 1; m -= 1, a += row)
-        ROWS_TIMES_STRIP(1)
 }
 
 TP_CLONES static void NAME(dots)(int64_t n, int64_t k, const ELEM *restrict x, const ELEM *restrict y, int64_t ldy,
@@ -37,30 +30,28 @@ TP_CLONES static void NAME(dots)(int64_t n, int64_t k, const ELEM *restrict x, c
     }
 }
 
+/* Any strides of a and b; c has the strides ldc and c_col. */
 static void NAME(small)(int64_t m, int64_t n, int64_t k, const ELEM *a, int64_t row, int64_t col, const ELEM *b,
-                        int64_t b_row, int64_t b_col, bool accumulate, ELEM *c, int64_t ldc)
+                        int64_t b_row, int64_t b_col, bool accumulate, ELEM *c, int64_t ldc, int64_t c_col)
 {
     ELEM copy[KC * STRIP] __attribute__((aligned(64)));
     if (m == 1 && col == 1 && b_row == 1) {
-        NAME(dots)(n, k, a, b, b_col, accumulate, c, 1);
+        NAME(dots)(n, k, a, b, b_col, accumulate, c, c_col);
         return;
     }
-    if (n == 1 && col == 1 && b_row == 1) {
-        NAME(dots)(m, k, b, a, row, accumulate, c, ldc);
-        return;
-    }
-    for (int64_t j = 0; j < n; j += STRIP) {
-        int nr = (int)min64(STRIP, n - j);
+    NAME(strip) *strip = NAME(pick_strip)();
+    for (int64_t j = 0; j < n; j += (int64_t)STRIP) {
+        int nr = (int)min64((int64_t)STRIP, n - j);
         for (int64_t p = 0; p < k; p += KC) {
             int64_t kc = min64(KC, k - p);
             const ELEM *bp = b + p * b_row + j * b_col;
             int64_t ldb = b_row;
-            if (b_col != 1 || nr < STRIP) {
+            if (b_col != 1 || nr < (int)STRIP) {
                 NAME(copy_strip)(bp, b_row, b_col, kc, nr, copy);
                 bp = copy;
                 ldb = STRIP;
             }
-            NAME(strip)(m, nr, kc, a + p * col, row, col, bp, ldb, accumulate || p, c + j, ldc);
+            strip(m, nr, kc, a + p * col, row, col, bp, ldb, accumulate || p, c + j * c_col, ldc, c_col);
         }
     }
 }
@@ -89,7 +80,7 @@ static int NAME(large)(int64_t m, int64_t n, int64_t k, const ELEM *a, int64_t r
                        int64_t b_row, int64_t b_col, bool accumulate, ELEM *c, int64_t ldc)
 {
     int mr, nr;
-    NAME(micro) *micro = NAME(pick)(&mr, &nr);
+    NAME(micro) *micro = NAME(pick_micro)(&mr, &nr);
     int64_t nc_max = min64(NC, (n + nr - 1) / nr * nr), kc_max = min64(KC, k);
     size_t a_bytes = sizeof(ELEM) * (size_t)(MC * kc_max), b_bytes = sizeof(ELEM) * (size_t)(nc_max * kc_max);
     ELEM *packed_a = tpi_alloc(a_bytes), *packed_b = packed_a ? tpi_alloc(b_bytes) : NULL;
@@ -140,9 +131,16 @@ int NAME(tpi_gemm_own)(char op_a, char op_b, int64_t m, int64_t n, int64_t k, co
     }
     int64_t row = transposed(op_a) ? 1 : lda, col = transposed(op_a) ? lda : 1;
     int64_t b_row = transposed(op_b) ? 1 : ldb, b_col = transposed(op_b) ? ldb : 1;
-    if (m < 8 || n < 8 || (double)m * (double)n * (double)k <= SMALL_WORK) {
-        NAME(small)(m, n, k, a, row, col, b, b_row, b_col, accumulate, c, ldc);
+    if (n < 8 && m > n) {
+        /* Transposed, so that the long side fills the strips. */
+        NAME(small)(n, m, k, b, b_col, b_row, a, col, row, accumulate, c, 1, ldc);
+        return TP_OK;
+    }
+    if (m < 8 || (double)m * (double)n * (double)k <= SMALL_WORK) {
+        NAME(small)(m, n, k, a, row, col, b, b_row, b_col, accumulate, c, ldc, 1);
         return TP_OK;
     }
     return NAME(large)(m, n, k, a, row, col, b, b_row, b_col, accumulate, c, ldc);
 }
+
+#undef STRIP

@@ -12,6 +12,9 @@
 #include "clones.h"
 #include "pool.h"
 
+/* The same values on every CPU: a fused product here and not there would round differently. */
+#pragma GCC optimize("fp-contract=off")
+
 struct tp_generator {
     uint64_t seed, offset;
     int references; /* atomic */
@@ -126,32 +129,28 @@ enum { LANES = 32, GRAIN_BLOCKS = 1 << 13 }; /* a grain is whole tiles */
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Words of LANES successive blocks, w[word][lane]: the same steps as tpi_philox in every lane. */
+/* Words of LANES successive blocks, w[word][lane]: the same steps as tpi_philox in every lane. The lanes are
+ * 64 bits wide, of which a multiplication reads the lower half, so nothing has to be moved between rounds. */
 INLINE void tile(uint64_t seed, uint64_t first, uint32_t w[4][LANES])
 {
+    const uint64_t low = 0xFFFFFFFFu;
     for (int i = 0; i < LANES; i++) {
-        uint64_t counter = first + (uint64_t)i;
-        w[0][i] = (uint32_t)counter;
-        w[1][i] = (uint32_t)(counter >> 32);
-        w[2][i] = w[3][i] = 0;
-    }
-    for (int i = 0; i < LANES; i++) {
-        uint32_t c0 = w[0][i], c1 = w[1][i], c2 = w[2][i], c3 = w[3][i];
+        uint64_t counter = first + (uint64_t)i, c0 = counter, c1 = counter >> 32, c2 = 0, c3 = 0;
         uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
         _Pragma("GCC unroll 10") for (int round = 0; round < 10; round++)
         {
-            uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
-            c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-            c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-            c1 = (uint32_t)p1;
-            c3 = (uint32_t)p0;
+            uint64_t p0 = 0xD2511F53u * (c0 & low), p1 = 0xCD9E8D57u * (c2 & low);
+            c0 = (p1 >> 32) ^ c1 ^ k0;
+            c2 = (p0 >> 32) ^ c3 ^ k1;
+            c1 = p1;
+            c3 = p0;
             k0 += 0x9E3779B9u;
             k1 += 0xBB67AE85u;
         }
-        w[0][i] = c0;
-        w[1][i] = c1;
-        w[2][i] = c2;
-        w[3][i] = c3;
+        w[0][i] = (uint32_t)c0;
+        w[1][i] = (uint32_t)c1;
+        w[2][i] = (uint32_t)c2;
+        w[3][i] = (uint32_t)c3;
     }
 }
 
@@ -426,7 +425,7 @@ static inline uint64_t below(uint64_t word, uint64_t range, uint64_t seed, uint6
     return (uint64_t)(product >> 64);
 }
 
-static void range_integers(int64_t begin, int64_t end, void *ctx)
+TP_CLONES static void range_integers(int64_t begin, int64_t end, void *ctx)
 {
     const fill *f = ctx;
     int64_t *out = f->out;
