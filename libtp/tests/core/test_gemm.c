@@ -1,7 +1,10 @@
+#define _GNU_SOURCE
 #include <complex.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/blas.h"
 #include "core/error.h"
@@ -147,6 +150,32 @@ static void in_threads(void)
         pthread_join(thread[i], NULL);
 }
 
+#ifndef __SANITIZE_THREAD__
+/* A fork waits for the calls inside BLAS, and the child's own calls work. */
+static void forked(void)
+{
+    tp_set_num_threads(2);
+    pthread_t thread[3];
+    for (int i = 0; i < 3; i++)
+        REQUIRE(pthread_create(&thread[i], NULL, multiply, NULL) == 0);
+    for (int i = 0; i < 20; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            check_failures = 0;
+            multiply(NULL);
+            _exit(check_failures != 0);
+        }
+        int status;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", status);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+}
+#endif
+
 static void infinities(void)
 {
     /* No padding of a kernel may meet them: 0 * inf would be NaN. */
@@ -166,6 +195,9 @@ int main(void)
     RUN(own_kernels);
     RUN(through_blas);
     RUN(in_threads);
+#ifndef __SANITIZE_THREAD__
+    RUN(forked);
+#endif
     RUN(infinities);
     const char *library = tp_blas_library();
     REQUIRE(library != NULL);
