@@ -45,7 +45,7 @@ _LIST, _COUNT = _ffi.typeof("tp_tensor ***"), _ffi.typeof("int64_t *")
 
 
 def _signatures(function):
-    lines = (function.__doc__ or "").split("\\n\\n", 1)[0].split("\\n")
+    lines = [line.strip() for line in (function.__doc__ or "").split("\\n\\n", 1)[0].split("\\n")]
     return "; accepted: " + ", ".join(lines) if lines[0] else ""
 
 
@@ -212,7 +212,7 @@ def groups(ops):
 
 
 def docstring(lines, texts):
-    text = "\n".join(lines) + "\n\n" + "\n\n".join(texts)
+    text = "\n".join(dict.fromkeys(lines)) + "\n\n" + "\n\n".join(dict.fromkeys(texts))
     text = text.replace("\\", "\\\\").replace('"""', '\\"""')
     body = "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
     return f'    """{body.lstrip()}\n    """'
