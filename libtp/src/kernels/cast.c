@@ -110,7 +110,7 @@ enum { BLOCK = 256 };
 static bool is_half(int dtype) { return dtype == TP_FLOAT16 || dtype == TP_BFLOAT16; }
 
 /* The chain of loops for real parts; each has its own scratch type. */
-void tpi_cast_plan(tpi_cast *c, int from, int to)
+void tpi_cast_plan(tpi_caster *c, int from, int to)
 {
     c->imag = tpi_is_complex(to) ? (tpi_is_complex(from) ? TPI_IMAG_CAST : TPI_IMAG_ZERO) : TPI_IMAG_NONE;
     c->from_half = tpi_esize(from) / 2;
@@ -154,7 +154,7 @@ void tpi_cast_plan(tpi_cast *c, int from, int to)
     c->step[c->nsteps++] = to == TP_FLOAT16 ? f32_f16 : f32_bf16;
 }
 
-static void cast_real(const tpi_cast *c, int64_t n, char *dst, int64_t ds, char *src, int64_t ss)
+static void cast_real(const tpi_caster *c, int64_t n, char *dst, int64_t ds, char *src, int64_t ss)
 {
     if (c->nsteps == 1) {
         c->step[0](n, (char *[]){dst, src}, (int64_t[]){ds, ss}, NULL);
@@ -178,7 +178,7 @@ static void cast_real(const tpi_cast *c, int64_t n, char *dst, int64_t ds, char 
 
 void tpi_cast_loop(int64_t n, char **p, const int64_t *s, void *ctx)
 {
-    const tpi_cast *c = ctx;
+    const tpi_caster *c = ctx;
     cast_real(c, n, p[0], s[0], p[1], s[1]);
     if (c->imag == TPI_IMAG_CAST) {
         cast_real(c, n, p[0] + c->to_half, s[0], p[1] + c->from_half, s[1]);
@@ -199,7 +199,7 @@ void tpi_convert(int64_t n, const void *src, int src_dtype, void *dst, int dst_d
         memcpy(dst, src, (size_t)n * tpi_esize(src_dtype));
         return;
     }
-    tpi_cast c;
+    tpi_caster c;
     tpi_cast_plan(&c, src_dtype, dst_dtype);
     tpi_cast_loop(n, (char *[]){dst, (char *)src}, (int64_t[]){tpi_esize(dst_dtype), tpi_esize(src_dtype)}, &c);
 }
@@ -215,7 +215,7 @@ tp_tensor *tpi_dense_cast(tp_tensor *t, int dtype)
         }
         return out;
     }
-    tpi_cast c;
+    tpi_caster c;
     tpi_cast_plan(&c, t->dtype, dtype);
     if (tpi_map("cast", &out, dtype, 1, &t, tpi_cast_loop, &c)) {
         tp_release(out);

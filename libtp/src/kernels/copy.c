@@ -199,7 +199,7 @@ static void copy_cast(tp_tensor *dst, tp_tensor *src)
         stride[0][d] = dst->strides[d] * tpi_esize(dst->dtype);
         stride[1][d] = src->strides[d] * tpi_esize(src->dtype);
     }
-    tpi_cast c;
+    tpi_caster c;
     tpi_cast_plan(&c, src->dtype, dst->dtype);
     tpi_iterate(2, (char *[]){tpi_data(dst), tpi_data(src)}, dst->ndim, dst->shape,
                 (const int64_t *const[]){stride[0], stride[1]}, tpi_cast_loop, &c);
