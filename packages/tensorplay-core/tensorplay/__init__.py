@@ -1,0 +1,75 @@
+"""Tensors on the CPU whose function transforms live below Python.
+
+`import tensorplay as tp` gives tensors, operators and plain autograd. `tp.func` (vmap, grad, vjp, jvp and what is made
+of them), `tp.nn` and `tp.testing` come with packages of their own and are loaded when they are first used.
+"""
+
+__path__ = __import__("pkgutil").extend_path(__path__, __name__)
+
+from math import e, inf, nan, pi
+
+from . import _ops
+from ._dtypes import (
+    bfloat16, bool_, can_cast, complex64, complex128, dtype, finfo, float16, float32, float64, get_default_dtype,
+    iinfo, int8, int16, int32, int64, promote_types, result_type, set_default_dtype, uint8, uint16, uint32, uint64,
+)  # fmt: skip
+from ._dtypes import ALIASES as _ALIASES
+from ._ops import *
+from ._tensor import Size, Tensor, device
+
+_ops.install(Tensor)
+
+from . import autograd
+from ._creation import *
+from ._printing import set_printoptions
+from ._random import *
+from ._runtime import *
+from ._version import version as __version__
+from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+
+bool = bool_
+globals().update(_ALIASES)
+newaxis = None
+
+
+def is_tensor(x):
+    """Whether x is a Tensor."""
+    return isinstance(x, Tensor)
+
+
+def is_floating_point(input):
+    """Whether the dtype is float16, bfloat16, float32 or float64."""
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    """Whether the dtype is complex64 or complex128."""
+    return input.is_complex()
+
+
+def numel(input):
+    """How many elements the tensor has."""
+    return input.numel()
+
+
+_MODULES = {"config", "fft", "library", "linalg", "special"}
+_PACKAGES = {"func": "tensorplay-func", "nn": "tensorplay-nn", "testing": "tensorplay-testing"}
+
+
+def __getattr__(name):
+    if name in _MODULES or name in _PACKAGES:
+        from importlib import import_module
+
+        full = f"{__name__}.{name}"
+        try:
+            return import_module(full)
+        except ModuleNotFoundError as error:
+            if error.name != full:
+                raise
+            message = f"tensorplay.{name} is in a package of its own: pip install {_PACKAGES.get(name)}"
+        raise ModuleNotFoundError(message, name=full)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES, *_PACKAGES})
