@@ -2,8 +2,8 @@
  *
  * asinh(x) = log(x + sqrt(x^2 + 1)) and acosh(x) = log(x + sqrt(x^2 - 1)), with the argument of the logarithm carried to
  * twice the working precision, so that nothing is lost where it is close to 1.
- * atanh(x) = (k/2) ln 2 + atanh(s), s = ((1 + x) - 2^k (1 - x)) / ((1 + x) + 2^k (1 - x)), k the rounded base 2 logarithm
- * of (1 + x) / (1 - x) as the difference of the two representations gives it: |s| <= 0.2007, and one division. */
+ * atanh(x) = (k/2) ln 2 + atanh(s), s = ((1 + x) - 2^k (1 - x)) / ((1 + x) + 2^k (1 - x)), k the base 2 logarithm
+ * of (1 + x) / (1 - x) as the difference of the two representations gives it: |s| < 1/4, and one division. */
 #include "vmath_logcore.h"
 
 /* log(u) in double for the float functions: relative error 2^-36 against max(|log u|, 2^-16) */
@@ -42,10 +42,10 @@ TPI_INLINE double log_sum(double u, double c, double extra)
     return k * TPI_LOG_LN2_HI + (f + (tpi_log_tail_64(f) + k * TPI_LOG_LN2_LO));
 }
 
-/* sqrt(s + sl) = *r + *rl; s = 0 is allowed */
-TPI_INLINE void sqrt_sum(double s, double sl, double *r, double *rl)
+/* sqrt(x + xl) = *r + *rl; 0 is allowed */
+TPI_INLINE void sqrt_sum(double x, double xl, double *r, double *rl)
 {
-    double q = sqrt(s), p, e;
+    double s = x + xl, sl = (x - s) + xl, q = sqrt(s), p, e;
     tpi_two_prod(q, q, &p, &e);
     *r = q;
     *rl = (((s - p) - e) + sl) / (2.0 * q + 0x1p-1000);
@@ -122,10 +122,10 @@ static inline int acosh_rare(double x)
     return !(x >= 1.0 && x < HUGE_ARG);
 }
 
-/* k and 2^k for 0 <= a < 1 */
+/* k and 2^k for 0 <= a < 1; rounding up only above .65 keeps k = 0 for all small arguments, where it costs least */
 TPI_INLINE double atanh_scale(double plus, double minus, double *k)
 {
-    uint64_t i = (tpi_bits64(plus) - tpi_bits64(minus) + (UINT64_C(1) << 51)) >> 52;
+    uint64_t i = (tpi_bits64(plus) - tpi_bits64(minus) + UINT64_C(0x5999999999999)) >> 52;
     *k = tpi_double(i | 0x4330000000000000u) - 0x1p52;
     return tpi_double((i + 1023) << 52);
 }
@@ -133,10 +133,10 @@ TPI_INLINE double atanh_scale(double plus, double minus, double *k)
 static inline float atanh_32(float xf)
 {
     double a = fabs((double)xf), plus = 1.0 + a, minus = 1.0 - a, k, b = atanh_scale(plus, minus, &k);
-    double s = ((1.0 - b) + a * (1.0 + b)) / (plus + b * minus), w = s * s, p = 0x1.edd29fa1efb19p-4;
-    p = p * w + 0x1.23e7438703d0cp-3;
-    p = p * w + 0x1.999be7d9165acp-3;
-    p = p * w + 0x1.55555419b75dap-2;
+    double s = ((1.0 - b) + a * (1.0 + b)) / (plus + b * minus), w = s * s, p = 0x1.0284860eaeb32p-3;
+    p = p * w + 0x1.22e60063faaafp-3;
+    p = p * w + 0x1.99a29842fc36ep-3;
+    p = p * w + 0x1.55554dda87e6ep-2;
     return copysignf((float)(k * 0x1.62e42fefa39efp-2 + (p * w + 1.0) * s), xf);
 }
 
@@ -144,16 +144,16 @@ static inline double atanh_64(double x)
 {
     double a = fabs(x), plus = 1.0 + a, minus = 1.0 - a, k, b = atanh_scale(plus, minus, &k), n, e;
     tpi_two_prod(a, 1.0 + b, &n, &e);
-    n = ((1.0 - b) + n) + e; /* for small b; plus - b * minus where 1 + b is no longer exact, and minus is */
-    n = tpi_select64(b < 0x1p50, n, plus - b * minus);
-    double s = n / (plus + b * minus), w = s * s, p = 0x1.1bbddf253b9a4p-4;
-    p = p * w + 0x1.0dc28e37c50ecp-4;
-    p = p * w + 0x1.3b364c7d1f05cp-4;
-    p = p * w + 0x1.745c4680039edp-4;
-    p = p * w + 0x1.c71c74a2ca389p-4;
-    p = p * w + 0x1.24924921ce29bp-3;
-    p = p * w + 0x1.999999999c2fdp-3;
-    p = p * w + 0x1.555555555554fp-2;
+    n = ((1.0 - b) + n) + e;
+    n = tpi_select64(b < 4.0, n, plus - b * minus); /* minus is exact for a >= 1/2, b >= 4 */
+    double s = n / (plus + b * minus), w = s * s, p = 0x1.37122e4e3a9d6p-4;
+    p = p * w + 0x1.0886a6452ce5ap-4;
+    p = p * w + 0x1.3b9f5e22709b1p-4;
+    p = p * w + 0x1.7457f6ff80c44p-4;
+    p = p * w + 0x1.c71c8db5b18ap-4;
+    p = p * w + 0x1.249248fa944acp-3;
+    p = p * w + 0x1.99999999d6926p-3;
+    p = p * w + 0x1.5555555555463p-2;
     double y = k * (TPI_LOG_LN2_HI / 2) + (s + (p * (w * s) + k * (TPI_LOG_LN2_LO / 2)));
     /* the exact products of tiny arguments leave the normal range */
     return copysign(tpi_select64(a < 0x1p-28, a, y), x);

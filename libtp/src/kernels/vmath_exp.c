@@ -70,7 +70,7 @@ static inline double expm1_64(double x0)
     double top = k > 1023 ? 2.0 : 1.0;
     k = TPI_ATMOST(k, 1023.0);
     double s = tpi_pow2_64(k + (TPI_SHIFT + 1023));
-    double q = s * (tpi_expm1_tail_64(r) * (r * r) + rl), a = s - 1, b = tpi_rn(s * r);
+    double q = s * (tpi_expm1_tail_64(r) * (r * r) + rl), a = s - 1, b = s * r;
     double sum = a + b, bb = sum - a, err = (a - (sum - bb)) + (b - bb);
     return copysign((sum + (err + q)) * top, x0);
 }

@@ -68,7 +68,7 @@ TPI_INLINE double sinh_cosh_64(double x0, int is_cosh, int full)
         y = (a + b) + ((a - b) * r + ((a + b) * c + (a - b) * s));
     } else {
         double sum, e;
-        tpi_two_sum(a - b, tpi_rn((a + b) * r), &sum, &e);
+        tpi_two_sum(a - b, (a + b) * r, &sum, &e);
         y = sum + (((a - b) * c + (a + b) * s) + e);
     }
     if (full)
@@ -124,7 +124,7 @@ static inline double tanh_64(double x0)
     double t = x * TPI_LOG2E + (TPI_SHIFT + 1023), k = t - (TPI_SHIFT + 1023), h = x - k * TPI_LN2_HI;
     double r = h - k * TPI_LN2_LO, rl = (h - r) - k * TPI_LN2_LO, s = tpi_pow2_64(t);
     double tail = s * (tpi_expm1_tail_64(r) * (r * r) + rl), m, ml, d, dl;
-    tpi_two_sum(s - 1, tpi_rn(s * r), &h, &ml);
+    tpi_two_sum(s - 1, s * r, &h, &ml);
     tail += ml;
     m = h + tail;
     ml = (h - m) + tail;

@@ -2,8 +2,9 @@
  *
  * NOTE: rounding and contraction. These files are compiled with -ffp-contract=fast where possible, so a * b + c is
  * one fused operation in the clones that have it and two in those that have not. Every algorithm must hold in both
- * worlds: constants of range reductions have enough trailing zeros for exact products, and where the rounded value
- * of a product matters, it is written tpi_rn(a * b), which no compiler contracts.
+ * worlds: constants of range reductions have enough trailing zeros for exact products; no error term is taken of a
+ * product unless the product is exact or was cut by a bit mask, since the compiler may fuse the product into one of its
+ * uses and round it in another (gcc drops __builtin_assoc_barrier when it vectorises).
  * Nothing here may be compiled with -ffast-math: the rounding shifts and error terms would be folded away. */
 #ifndef TPI_VMATH_IMPL_H
 #define TPI_VMATH_IMPL_H
@@ -16,15 +17,6 @@
 #include "vmath.h"
 
 #define TPI_INLINE static inline __attribute__((always_inline))
-
-/* The product as rounded: a barrier against contraction. */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#define tpi_rn(e) __builtin_assoc_barrier(e)
-#elif defined(__clang__)
-#define tpi_rn(e) __arithmetic_fence(e)
-#else
-#define tpi_rn(e) (e)
-#endif
 
 /* Loads of a block happen before its stores, and x == y is the only overlap: no run-time alias checks. */
 #if defined(__clang__)
@@ -81,13 +73,13 @@ TPI_INLINE float tpi_select32(int c, float a, float b)
     return tpi_float((tpi_bits32(a) & m) | (tpi_bits32(b) & ~m));
 }
 
-/* a * b = *p + *e, the factors split by masks so that it holds with and without fused operations (Dekker 1971); no
- * overflow handling. */
+/* a * b = *p + *e up to 2^-77 of it, after Dekker (1971): p is the product cut to 26 bits, so that it is one value
+ * whether or not products are fused, and |e| < 2^-25 |p|. No overflow or underflow handling. */
 TPI_INLINE void tpi_two_prod(double a, double b, double *p, double *e)
 {
     const uint64_t mask = ~(uint64_t)0x7ffffff;
     double ah = tpi_double(tpi_bits64(a) & mask), al = a - ah, bh = tpi_double(tpi_bits64(b) & mask), bl = b - bh;
-    double q = tpi_rn(a * b);
+    double q = tpi_double(tpi_bits64(a * b) & mask);
     *p = q;
     *e = ((ah * bh - q) + ah * bl + al * bh) + al * bl;
 }

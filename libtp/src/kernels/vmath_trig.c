@@ -31,7 +31,7 @@ TPI_INLINE double sin_reduced_24(double r, double shifted)
 /* x = k pi/2 + r + rl, |r| <= pi/4; the low bits of the result's bits are k */
 TPI_INLINE uint64_t reduce_64(double x, double *r, double *rl)
 {
-    double t = x * (2 * INV_PI) + TPI_SHIFT, k = t - TPI_SHIFT, a = x - k * (PI_1 / 2), b = tpi_rn(k * (PI_2 / 2));
+    double t = x * (2 * INV_PI) + TPI_SHIFT, k = t - TPI_SHIFT, a = x - k * (PI_1 / 2), b = k * (PI_2 / 2);
     double h = a - b, l = ((a - h) - b) - k * (PI_3 / 2);
     *r = h + l;
     *rl = (h - *r) + l;
