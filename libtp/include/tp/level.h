@@ -42,7 +42,8 @@ TP_API int tp_batch_dim(tp_tensor *t, uint64_t level); /* -1: not batched at tha
 /* reverse mode */
 TP_API tp_tensor *tp_reverse_wrap(tp_tensor *t, uint64_t level);   /* a new leaf */
 TP_API tp_tensor *tp_reverse_unwrap(tp_tensor *t, uint64_t level); /* t itself (new reference) if not tracked there */
-/* Cotangents of `inputs` given those of `outputs`. grads_out entries may be NULL (zero); results are NULL
+/* Cotangents of `inputs` given those of `outputs`. grads_out entries may be NULL (zero), grads_out itself NULL:
+ * ones; results are NULL
  * where the outputs do not depend on an input. Values live below `level`. retain keeps the graph.
  * create_graph records the computation at `level` itself. */
 TP_API int tp_reverse_vjp(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grads_out, int64_t n_outputs,

@@ -81,22 +81,6 @@ static int run(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grad
     return rc;
 }
 
-int tp_reverse_vjp(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grads_out, int64_t n_outputs,
-                   tp_tensor *const *inputs, int64_t n_inputs, bool retain, bool create_graph, tp_tensor **grads_in) {
-    for (int64_t i = 0; i < n_inputs; i++) grads_in[i] = NULL;
-    for (int64_t i = 0; i < n_outputs; i++)
-        if (tpi_fresh(outputs[i])) return tp_error_code();
-    int rc = run(level, outputs, grads_out, n_outputs, inputs, n_inputs, false, false, retain, create_graph, grads_in);
-    if (rc)
-        for (int64_t i = 0; i < n_inputs; i++) {
-            tp_release(grads_in[i]);
-            grads_in[i] = NULL;
-        }
-    return rc;
-}
-
-/* ---- plain autograd ---- */
-
 static tp_tensor *ones_like(tp_tensor *t) {
     tpi_scope scope;
     tpi_scope_open(&scope);
@@ -107,6 +91,34 @@ static tp_tensor *ones_like(tp_tensor *t) {
     }
     return one;
 }
+
+int tp_reverse_vjp(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grads_out, int64_t n_outputs,
+                   tp_tensor *const *inputs, int64_t n_inputs, bool retain, bool create_graph, tp_tensor **grads_in) {
+    for (int64_t i = 0; i < n_inputs; i++) grads_in[i] = NULL;
+    for (int64_t i = 0; i < n_outputs; i++)
+        if (tpi_fresh(outputs[i])) return tp_error_code();
+    tp_tensor *few[4] = {NULL}, **ones = NULL;
+    int rc = TP_OK;
+    if (!grads_out) {
+        ones = n_outputs <= 4 ? few : calloc((size_t)n_outputs, sizeof *ones);
+        if (!ones) return tpi_fail(TP_ERR_MEMORY, "out of memory: vjp");
+        for (int64_t i = 0; i < n_outputs && !rc; i++)
+            if (!(ones[i] = ones_like(outputs[i]))) rc = tp_error_code();
+        grads_out = ones;
+    }
+    if (!rc)
+        rc = run(level, outputs, grads_out, n_outputs, inputs, n_inputs, false, false, retain, create_graph, grads_in);
+    for (int64_t i = 0; ones && i < n_outputs; i++) tp_release(ones[i]);
+    if (ones != few) free(ones);
+    if (rc)
+        for (int64_t i = 0; i < n_inputs; i++) {
+            tp_release(grads_in[i]);
+            grads_in[i] = NULL;
+        }
+    return rc;
+}
+
+/* ---- plain autograd ---- */
 
 /* Seeds: what was given, or ones for outputs of one element. seeds: n new references. */
 static int seeds_of(const char *who, tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor **seeds) {
