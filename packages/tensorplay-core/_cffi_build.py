@@ -21,10 +21,11 @@ def declarations(text):
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     text = re.sub(r"//[^\n]*", " ", text)
     text = re.sub(r"\\\n", " ", text)
+    constants = re.findall(r"^#define (TP_\w+)[ \t]+(?:\(?-?\d+\)?|INT64_MIN)[ \t]*$", text, flags=re.M)
     text = re.sub(r"^[ \t]*#[^\n]*$", "", text, flags=re.M)
     text = re.sub(r"\b(TP_API|TP_BEGIN_DECLS|TP_END_DECLS)\b", " ", text)
     text = re.sub(r"static inline[^{;]*\{.*?^\}", " ", text, flags=re.S | re.M)
-    return text
+    return "\n".join(f"#define {name} ..." for name in constants) + text
 
 
 # Python objects held by libtp, and callbacks into Python. The callbacks are C functions that look at `tpy_alive`

@@ -1,3 +1,4 @@
+# ruff: noqa: E402, I001
 """Tensors on the CPU whose function transforms live below Python.
 
 `import tensorplay as tp` gives tensors, operators and plain autograd. `tp.func` (vmap, grad, vjp, jvp and what is made

@@ -46,7 +46,8 @@ def setitem(self, index, value):
     view, arrays, front = _plan(self, index)
     source = _source(self, value)
     if arrays is None:
-        if lib.tp_copy_(view._h, _fit(source, lib.tp_ndim(view._h))._h):
+        source = _fit(source, lib.tp_ndim(view._h))
+        if lib.tp_copy_(view._h, source._h):
             raise_error()
         return
     masks = [(d, a) for d, a in arrays.items() if a.dtype is bool_]
@@ -279,7 +280,8 @@ def _write_masked(view, d, mask, source):
     wide = mask.reshape(mask.shape + (1,) * rest)
     if source.dtype is not view.dtype:
         source = source.to(view.dtype)
-    if lib.tp_copy_(view._h, wrap(lib.tp_where(wide._h, source._h, view._h))._h):
+    merged = wrap(lib.tp_where(wide._h, source._h, view._h))
+    if lib.tp_copy_(view._h, merged._h):
         raise_error()
     return True
 

@@ -109,17 +109,23 @@ def _put(x, tensors):
     return x
 
 
+_OF_THE_CALL = {"needs_input_grad", "_inputs"}  # describe the call, hold no tensors
+
+
 def extract(ctx):
     """(skeleton, tensors): all that is on a context, without and with its tensors."""
     tensors = []
-    return {k: _take(v, tensors) for k, v in vars(ctx).items()}, tensors
+    return {k: v if k in _OF_THE_CALL else _take(v, tensors) for k, v in vars(ctx).items()}, tensors
 
 
 def populate(ctx, skeleton, tensors):
     """Puts on a context what extract took from one; keeps what describes the context's own call."""
-    kept = {k: ctx.__dict__[k] for k in ("needs_input_grad", "_inputs") if k in ctx.__dict__}
-    ctx.__dict__.update({k: _put(v, tensors) for k, v in skeleton.items()})
-    ctx.__dict__.update(kept)
+    own = ctx.__dict__
+    for k, v in skeleton.items():
+        if k not in _OF_THE_CALL:
+            own[k] = _put(v, tensors)
+        elif k not in own:
+            own[k] = v
 
 
 def positions(args, outputs):
@@ -218,6 +224,10 @@ def _differentiable(dtype):
     return dtype.is_floating_point or dtype.is_complex
 
 
+def _leaf(t, level):
+    return wrap(lib.tp_reverse_wrap(t._h, level))
+
+
 def _transposed(primitive, ctx, tangents, outputs):
     """jvp from backward: that is linear in its cotangent, and the transpose of a linear map is its own vjp."""
     depth = lib.tp_level_depth()
@@ -226,9 +236,7 @@ def _transposed(primitive, ctx, tangents, outputs):
         raise_error()
     try:
         probes = [
-            wrap(lib.tp_reverse_wrap(_zeros(_spec(o))._h, level))
-            if isinstance(o, Tensor) and _differentiable(o.dtype)
-            else None
+            _leaf(_zeros(_spec(o)), level) if isinstance(o, Tensor) and _differentiable(o.dtype) else None
             for o in outputs
         ]
         grads = [
@@ -318,7 +326,7 @@ def _reverse(primitive, args, level):
         return outputs
     ctx = _context(lower, needs)
     primitive.setup(ctx, lower, outputs)
-    return _Node(primitive, ctx, args, lower, outputs, level).outputs
+    return _Node().record(primitive, ctx, args, lower, outputs, level)
 
 
 class _Saved:
@@ -351,12 +359,12 @@ def _c_name(name):
 class _Node:
     """What the graph node of one call keeps."""
 
-    __slots__ = ("primitive", "skeleton", "saved", "again", "tensor_args", "n_args", "out_specs", "outputs")
+    __slots__ = ("primitive", "skeleton", "saved", "again", "tensor_args", "out_specs")
 
-    def __init__(self, primitive, ctx, args, lower, outputs, level):
+    def record(self, primitive, ctx, args, lower, outputs, level):
+        """Makes the node; returns the outputs tracked at level, which the node must not hold."""
         self.primitive = primitive
         self.tensor_args = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-        self.n_args = len(args)
         tensor_outs = [k for k, t in enumerate(outputs) if isinstance(t, Tensor)]
         self.out_specs = [_spec(t) for t in outputs]
         fixed = {id(t) for t in ctx._nondifferentiable}
@@ -395,7 +403,7 @@ class _Node:
                 [save(("in", i), x) if isinstance(x, Tensor) else x for i, x in enumerate(args)],
                 [save(("out", k), x) if isinstance(x, Tensor) else x for k, x in enumerate(wrapped)],
             )
-        self.outputs = wrapped
+        return wrapped
 
     def backward(self, grads, create_graph):
         primitive, specs = self.primitive, self.out_specs

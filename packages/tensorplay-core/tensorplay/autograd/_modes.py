@@ -2,7 +2,6 @@
 
 import functools
 
-
 from .._clib import lib
 
 
