@@ -124,7 +124,8 @@ static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (dst->level != id && (!stan || !tpi_is_differentiable(dst->dtype))) return write_at(dst, sval);
     int rc = lift(l, id, src->level == id ? src->origin : dst->origin, dst);
     if (rc) return rc;
-    rc = write_at(dst->value, sval);
+    /* a view of a root without tangent is regenerated as a plain one of the same memory */
+    rc = write_at(dst->level == id ? dst->value : dst, sval);
     if (rc || !tpi_is_differentiable(dst->dtype)) return rc;
     tp_tensor *root = tpi_root(dst);
     if (!stan && !root->tangent) return TP_OK;
