@@ -91,7 +91,8 @@ static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (dst->level != id && (!snode || !tracked)) return write_at(dst, src->level == id ? src->value : src);
     int rc = lift(l, id, origin, dst);
     if (rc) return rc;
-    rc = write_at(dst->value, src->level == id ? src->value : src);
+    /* a view of a root without history is regenerated as a plain one of the same memory */
+    rc = write_at(dst->level == id ? dst->value : dst, src->level == id ? src->value : src);
     if (rc || !tracked) return rc;
     if (dst == root) { /* written whole: src's history is now dst's */
         if (snode) tpi_node_retain(snode);
