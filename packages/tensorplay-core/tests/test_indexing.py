@@ -74,7 +74,8 @@ def test_writing(index):
     for v in values:
         for convert in (lambda x: x, lambda x: tp.tensor(x) if isinstance(x, np.ndarray) else x):
             b = A.copy()
-            b[index] = v
+            w = np.asarray(v)  # NumPy is strict about extra dimensions of 1 in places
+            b[index] = np.broadcast_to(w.reshape(w.shape[max(w.ndim - len(shape), 0) :]), shape)
             x = tp.tensor(A)
             x[same(index)] = convert(v)
             np.testing.assert_array_equal(x.numpy(), b)
