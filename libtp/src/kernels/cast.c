@@ -79,10 +79,24 @@ CAST_INT(i64, int64_t)
 CAST_FLOAT(f32, float)
 CAST_FLOAT(f64, double)
 
-CAST_LOOP(f16, uint16_t, f32, float, tpi_f16_decode(x))
+CAST_LOOP(f16_strided, uint16_t, f32, float, tpi_f16_decode(x))
 CAST_LOOP(bf16, uint16_t, f32, float, tpi_bf16_decode(x))
-CAST_LOOP(f32, float, f16, uint16_t, tpi_f16_encode(x))
+CAST_LOOP(f32_strided, float, f16, uint16_t, tpi_f16_encode(x))
 CAST_LOOP(f32, float, bf16, uint16_t, tpi_bf16_encode(x))
+static void f16_f32(int64_t n, char **p, const int64_t *s, void *ctx)
+{
+    if (s[0] == 4 && s[1] == 2)
+        tpi_f16_decode_n(n, (const uint16_t *)p[1], (float *)p[0]);
+    else
+        f16_strided_f32(n, p, s, ctx);
+}
+static void f32_f16(int64_t n, char **p, const int64_t *s, void *ctx)
+{
+    if (s[0] == 2 && s[1] == 4)
+        tpi_f16_encode_n(n, (const float *)p[1], (uint16_t *)p[0]);
+    else
+        f32_strided_f16(n, p, s, ctx);
+}
 CAST_LOOP(f64, double, odd, float, tpi_f64_round_odd(x))
 
 typedef struct pair32 { float re, im; } pair32;

@@ -161,11 +161,14 @@ int k_fmin(tp_call *c)
     return tpi_elementwise(c, 2, 0, -1, arg_t(&c->args[0])->dtype < TP_FLOAT16 ? min_table : table, NULL);
 }
 
+/* Selects in this order become vector code; NaN in any operand goes to the result. */
 #define CLAMP_FN(N, T)                                    \
     static inline T clamp_one_##N(T x, T lo, T hi)        \
     {                                                     \
-        T t = (x > lo) | (x != x) ? x : lo;               \
-        return (t < hi) | (t != t) ? t : hi;              \
+        T t = x < lo ? lo : x;                            \
+        t = t > hi ? hi : t;                              \
+        t = lo != lo ? lo : t;                            \
+        return hi != hi ? hi : t;                         \
     }                                                     \
     LOOP3(clamp_##N, T, T, T, T, clamp_one_##N(x, y, z))
 REAL_TYPES(CLAMP_FN)
@@ -176,7 +179,7 @@ int k_clamp(tp_call *c)
     if (lo && hi)
         return tpi_elementwise(c, 3, 0, -1, clamp_table, NULL);
     if (!lo && !hi)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: at least one of min and max is needed", c->op->name);
+        return tpi_fail(TP_ERR_RUNTIME, "clamp: at least one of min and max is needed");
     return tpi_elementwise_on(c, 2, (tp_tensor *[]){self, lo ? lo : hi}, 0, -1, lo ? max_table : min_table, NULL);
 }
 

@@ -247,43 +247,53 @@ int k_silu_derivative(tp_call *c)
     return run_family(c, &f);
 }
 
-/* sin(y + n pi / 2) with y = pi x, the argument reduced before it is rounded */
-static double shifted_sinpi(double x, int n)
+/* S(y) = sin(y) / y with y = pi x. S^(n)(y) = sum_j (-1)^j y^(2j-n) / ((2j + 1) (2j - n)!) over 2j >= n, which loses
+ * digits as y grows, and y S^(n) = sin(y + n pi / 2) - n S^(n-1), which loses them as y falls below n. */
+static double sinc_series(double y, int order)
 {
-    double t = x - 2 * rint(0.5 * x), y = 3.14159265358979323846 * t;
-    double v = n & 1 ? cos(y) : sin(y);
-    if (!(n & 1) && (t == 1 || t == -1 || t == 0))
-        v = 0;
-    return n & 2 ? -v : v;
+    int m = order & 1, j = (order + 1) / 2;
+    double term = (j & 1 ? -1.0 : 1.0) * (m ? y : 1.0), sum = 0;
+    for (;; j++, m += 2) {
+        double part = term / (2 * j + 1);
+        sum += part;
+        if (fabs(part) <= 1e-18 * fabs(sum) || part == 0)
+            return sum;
+        term *= -y * y / ((m + 1) * (m + 2));
+    }
 }
 
-/* S(y) = sin(y) / y has S^(n)(y) = sum_j (-1)^j y^(2j-n) / ((2j + 1) (2j - n)!) over 2j >= n, which loses digits as y
- * grows, and y S^(n) = sin(y + n pi / 2) - n S^(n-1), which loses them as y falls below n. */
 static void sinc_block(int n, double *x, const family *f)
 {
     int order = f->order;
-    double scale = 1;
+    double s[BLOCK], c[BLOCK], scale = 1;
+    s[0] = c[0] = 0;
     for (int j = 0; j < order; j++)
         scale *= 3.14159265358979323846;
+    /* reduced before the product with pi rounds; whole numbers are zeros of the sine */
+    for (int k = 0; k < n; k++) {
+        double t = x[k] - 2 * rint(0.5 * x[k]);
+        s[k] = fabs(t) == 1 ? 0 : 3.14159265358979323846 * t;
+        c[k] = 3.14159265358979323846 * t;
+    }
+    tpi_vsin_f64(n, s, s);
+    if (order == 0) {
+        for (int k = 0; k < n; k++)
+            x[k] = x[k] == 0 ? 1 : s[k] / (3.14159265358979323846 * x[k]);
+        return;
+    }
+    tpi_vcos_f64(n, c, c);
     for (int k = 0; k < n; k++) {
         double y = 3.14159265358979323846 * x[k];
         if (fabs(y) < 1.5 + 0.5 * order) {
-            int m = order & 1, j = (order + 1) / 2;
-            double term = (j & 1 ? -1.0 : 1.0) * (m ? y : 1.0), sum = 0;
-            for (;; j++, m += 2) {
-                double part = term / (2 * j + 1);
-                sum += part;
-                if (fabs(part) <= 1e-18 * fabs(sum) || part == 0)
-                    break;
-                term *= -y * y / ((m + 1) * (m + 2));
-            }
-            x[k] = scale * sum;
-        } else {
-            double value = shifted_sinpi(x[k], 0) / y;
-            for (int j = 1; j <= order; j++)
-                value = (shifted_sinpi(x[k], j) - j * value) / y;
-            x[k] = scale * value;
+            x[k] = scale * sinc_series(y, order);
+            continue;
         }
+        double value = s[k] / y;
+        for (int j = 1; j <= order; j++) {
+            double wave = j & 1 ? c[k] : s[k];
+            value = ((j & 2 ? -wave : wave) - j * value) / y;
+        }
+        x[k] = scale * value;
     }
 }
 

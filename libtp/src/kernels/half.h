@@ -62,4 +62,8 @@ static inline float tpi_f64_round_odd(double d)
     return tpi_bits_f32(u);
 }
 
+/* Contiguous arrays. */
+void tpi_f16_decode_n(int64_t n, const uint16_t *x, float *y);
+void tpi_f16_encode_n(int64_t n, const float *x, uint16_t *y);
+
 #endif

@@ -18,30 +18,30 @@ typedef struct half_ctx {
     uint8_t half[TPI_ITER_OPS + 2];
 } half_ctx;
 
-#define DECODE_LOOP(NAME, DECODE)                                                              \
+#define DECODE_LOOP(NAME, DECODE, PACKED)                                                      \
     TP_CLONES static void NAME(int64_t n, const char *src, int64_t step, float *out)           \
     {                                                                                          \
         if (step == 2)                                                                         \
-            for (int64_t k = 0; k < n; k++)                                                    \
-                out[k] = DECODE(((const uint16_t *)src)[k]);                                   \
+            PACKED                                                                             \
         else                                                                                   \
             for (int64_t k = 0; k < n; k++, src += step)                                       \
                 out[k] = DECODE(*(const uint16_t *)src);                                       \
     }
-#define ENCODE_LOOP(NAME, ENCODE)                                                              \
+#define ENCODE_LOOP(NAME, ENCODE, PACKED)                                                      \
     TP_CLONES static void NAME(int64_t n, const float *src, char *out, int64_t step)           \
     {                                                                                          \
         if (step == 2)                                                                         \
-            for (int64_t k = 0; k < n; k++)                                                    \
-                ((uint16_t *)out)[k] = ENCODE(src[k]);                                         \
+            PACKED                                                                             \
         else                                                                                   \
             for (int64_t k = 0; k < n; k++, out += step)                                       \
                 *(uint16_t *)out = ENCODE(src[k]);                                             \
     }
-DECODE_LOOP(decode_f16, tpi_f16_decode)
-DECODE_LOOP(decode_bf16, tpi_bf16_decode)
-ENCODE_LOOP(encode_f16, tpi_f16_encode)
-ENCODE_LOOP(encode_bf16, tpi_bf16_encode)
+DECODE_LOOP(decode_f16, tpi_f16_decode, tpi_f16_decode_n(n, (const uint16_t *)src, out);)
+DECODE_LOOP(decode_bf16, tpi_bf16_decode,
+            for (int64_t k = 0; k < n; k++) out[k] = tpi_bf16_decode(((const uint16_t *)src)[k]);)
+ENCODE_LOOP(encode_f16, tpi_f16_encode, tpi_f16_encode_n(n, src, (uint16_t *)out);)
+ENCODE_LOOP(encode_bf16, tpi_bf16_encode,
+            for (int64_t k = 0; k < n; k++) ((uint16_t *)out)[k] = tpi_bf16_encode(src[k]);)
 
 static void half_loop(int64_t n, char **p, const int64_t *s, void *arg)
 {
