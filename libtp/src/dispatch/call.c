@@ -1,6 +1,8 @@
 /* Dispatch: promotion, the level that decides, kernels, in-place forms. See the note in op.h. */
 #include "dispatch/op.h"
 
+#include <stdlib.h>
+
 #include "kernels/kernels.h"
 #include "levels/graph.h"
 #include "levels/levels.h"
@@ -37,6 +39,29 @@ static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld) 
         held[(*nheld)++] = c;
         args[at[i]].v.t = c;
     }
+    return TP_OK;
+}
+
+/* The same for the entries of a list. *list: the new entries, then the casts, which the caller releases. */
+static int promote_list(tp_val *a, tp_tensor ***list) {
+    int n = a->n;
+    bool same = true;
+    for (int i = 0; i < n; i++) {
+        if (!a->v.ts[i]) return TP_OK;
+        same &= a->v.ts[i]->dtype == a->v.ts[0]->dtype;
+    }
+    if (same) return TP_OK;
+    int target = tpi_result_type(n, a->v.ts);
+    tp_tensor **ts = *list = calloc(2 * (size_t)n, sizeof *ts);
+    if (!ts) return tpi_fail(TP_ERR_MEMORY, "out of memory: a list of %d tensors", n);
+    for (int i = 0; i < n; i++) {
+        ts[i] = a->v.ts[i];
+        if (ts[i]->dtype == target) continue;
+        tp_val c[2] = {val_t(ts[i]), val_dtype(target)};
+        if (tpi_call(&tpi_op_cast, c, &ts[n + i])) return tp_error_code();
+        ts[i] = ts[n + i];
+    }
+    a->v.ts = ts;
     return TP_OK;
 }
 
@@ -143,11 +168,20 @@ int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out) {
     } else if (op->promote) {
         tp_tensor *held[TPI_MAX_ARGS];
         tp_val mine[TPI_MAX_ARGS];
-        int n = 0;
+        tp_tensor **list = NULL;
+        int n = 0, length = 0;
         memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
         rc = promote(op, mine, held, &n);
+        if (args[0].tag == TPI_TENSORS && !rc) {
+            length = args[0].n;
+            rc = promote_list(&mine[0], &list);
+        }
         if (!rc) rc = dispatch(op, mine, out);
         drop(held, n);
+        if (list) {
+            drop(list + length, length);
+            free(list);
+        }
     } else
         rc = dispatch(op, args, out);
     if (rc) drop(out, op->nouts);

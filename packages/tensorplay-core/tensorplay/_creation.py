@@ -13,6 +13,7 @@ from ._dtypes import (
     from_numpy_dtype,
     get_default_dtype,
     int64,
+    result_type,
 )
 from ._interop import from_dlpack, from_numpy
 from ._scalars import fill_scalar
@@ -31,8 +32,19 @@ def _finish(h, requires_grad):
     return t.requires_grad_() if requires_grad else t
 
 
-def size_of(size, op):
-    """The tuple of `f(2, 3)` or `f((2, 3))`."""
+def refuse(op, unknown):
+    """TypeError for keywords that a function does not have."""
+    if unknown:
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments: unexpected keyword argument {next(iter(unknown))!r}"
+        )
+
+
+def size_of(size, op, unknown):
+    """The tuple of `f(2, 3)`, `f((2, 3))` or `f(size=(2, 3))`."""
+    if not size and "size" in unknown:
+        size = (unknown.pop("size"),)
+    refuse(op, unknown)
     if len(size) == 1 and type(size[0]) is not int:
         return ints(size[0], op, "size")
     return ints(size, op, "size")
@@ -117,9 +129,6 @@ def _from_array(a, dtype):
     return t if dtype is None else t.to(dtype)
 
 
-_PYTHON_KINDS = ({bool}, {int}, {bool, int}, {float}, {int, float}, {bool, float}, {bool, int, float})
-
-
 def _leaf_types(data, depth=0):
     """The types that nested sequences hold."""
     if depth > lib.TP_MAX_NDIM:
@@ -136,8 +145,7 @@ def _leaf_types(data, depth=0):
 def _from_sequence(data, dtype):
     kinds = _leaf_types(data)
     if any(issubclass(k, Tensor) for k in kinds):
-        t = _stack(data, dtype)
-        return t if dtype is None else t.to(dtype)
+        return _stack(data, dtype)
     for k in kinds:
         if issubclass(k, (str, bytes, dict, set)) or k is type(None):
             raise TypeError(f"tensor: can't make a tensor of a sequence that holds {k.__name__}")
@@ -150,9 +158,11 @@ def _from_sequence(data, dtype):
             raise OverflowError("tensor: an integer does not fit in 64 bits")
         raise TypeError("tensor: can't make a tensor of a sequence of " + ", ".join(sorted(k.__name__ for k in kinds)))
     if dtype is None:
-        if a.size == 0 and not any(isinstance(k, type) and issubclass(k, np.generic) for k in kinds):
-            dtype = get_default_dtype() if not kinds else None
+        if not kinds:
+            dtype = get_default_dtype()
         elif kinds <= {bool, int, float, complex}:
+            if a.dtype.kind == "u":
+                raise OverflowError(f"tensor: {a.max()} does not fit in int64: say dtype=tensorplay.uint64")
             if a.dtype.kind == "f":
                 dtype = get_default_dtype()
             elif a.dtype.kind == "c":
@@ -168,22 +178,32 @@ def _from_sequence(data, dtype):
     return _from_array(a, dtype)
 
 
+def _leaves(data):
+    for item in data:
+        if isinstance(item, (list, tuple, range)):
+            yield from _leaves(item)
+        else:
+            yield item
+
+
 def _stack(data, dtype):
-    """Stacks nested sequences of tensors and numbers."""
+    """Stacks nested sequences of tensors and numbers, brought to dtype or else to their common one."""
+    if dtype is None:
+        dtypes = [x.dtype if isinstance(x, Tensor) else None for x in _leaves(data)]
+        dtype = result_type(*(d for d in dtypes if d), *(x for x, d in zip(_leaves(data), dtypes) if d is None))
     parts = []
     for item in data:
         if isinstance(item, (list, tuple, range)):
-            parts.append(_stack(item, dtype) if len(item) else tensor([]))
+            parts.append(_stack(item, dtype) if len(item) else tensor([], dtype=dtype))
         else:
             t = item if isinstance(item, Tensor) else operand(item)
             if t is None:
                 raise TypeError(f"tensor: can't make a tensor of a sequence that holds {type(item).__name__}")
-            parts.append(t)
-    if len({tuple(t.shape) for t in parts}) > 1:
-        shapes = " and ".join(str(list(s)) for s in sorted({tuple(t.shape) for t in parts}))
+            parts.append(t.to(dtype))
+    if len({t.shape for t in parts}) > 1:
+        shapes = " and ".join(str(list(s)) for s in sorted({t.shape for t in parts}))
         raise ValueError(f"tensor: the tensors of a sequence must have one shape, got {shapes}")
-    h = lib.tp_stack([t._h for t in parts], len(parts), 0)
-    return wrap(h)
+    return wrap(lib.tp_stack([t._h for t in parts], len(parts), 0))
 
 
 def as_tensor(data, dtype=None, device=None):
@@ -235,33 +255,34 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 # ---- filled ----
 
 
-def empty(*size, dtype=None, device=None, requires_grad=False):
+def empty(*size, dtype=None, device=None, requires_grad=False, **unknown):
     """A tensor of shape size whose elements are whatever lies in memory. dtype: the default dtype."""
     check_device(device)
-    s = size_of(size, "empty")
+    s = size_of(size, "empty", unknown)
     return _finish(lib.tp_empty(s, len(s), dtype_code(dtype)), requires_grad)
 
 
-def zeros(*size, dtype=None, device=None, requires_grad=False):
+def zeros(*size, dtype=None, device=None, requires_grad=False, **unknown):
     """A tensor of zeros of shape size: `zeros(2, 3)` or `zeros((2, 3))`. dtype: the default dtype."""
     check_device(device)
-    s = size_of(size, "zeros")
+    s = size_of(size, "zeros", unknown)
     return _finish(lib.tp_zeros(s, len(s), dtype_code(dtype)), requires_grad)
 
 
-def ones(*size, dtype=None, device=None, requires_grad=False):
+def ones(*size, dtype=None, device=None, requires_grad=False, **unknown):
     """A tensor of ones of shape size: `ones(2, 3)` or `ones((2, 3))`. dtype: the default dtype."""
     check_device(device)
-    s = size_of(size, "ones")
+    s = size_of(size, "ones", unknown)
     return _finish(lib.tp_ones(s, len(s), dtype_code(dtype)), requires_grad)
 
 
-def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, **unknown):
     """A tensor of shape size filled with a number or a tensor without dimensions (which stays connected to it).
 
     dtype: that of fill_value, where a float means the default dtype.
     """
     check_device(device)
+    refuse("full", unknown)
     s = ints(size, "full", "size")
     if isinstance(fill_value, Tensor):
         if fill_value.ndim:
@@ -274,8 +295,9 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 def _like(name, doc):
     fn = getattr(lib, "tp_" + name)
 
-    def like(input, *, dtype=None, device=None, requires_grad=False):
+    def like(input, *, dtype=None, device=None, requires_grad=False, **unknown):
         check_device(device)
+        refuse(name, unknown)
         return _finish(fn(_tensor(input, name)._h, dtype_code(dtype)), requires_grad)
 
     like.__name__ = like.__qualname__ = name
@@ -294,9 +316,10 @@ zeros_like = _like("zeros_like", "Zeros of the shape and dtype of input.")
 ones_like = _like("ones_like", "Ones of the shape and dtype of input.")
 
 
-def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, **unknown):
     """A tensor of the shape and dtype of input filled with fill_value."""
     check_device(device)
+    refuse("full_like", unknown)
     _tensor(input, "full_like")
     if isinstance(fill_value, Tensor):
         return full(input.shape, fill_value, dtype=input.dtype if dtype is None else dtype)
@@ -307,12 +330,13 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
 # ---- ranges ----
 
 
-def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False, **unknown):
     """start, start + step, ... below end (above, for a negative step): `arange(end)`, `arange(start, end, step)`.
 
     dtype: int64 if all are integers, else the default dtype. ValueError for a step of 0 or of the wrong sign.
     """
     check_device(device)
+    refuse("arange", unknown)
     if end is None:
         start, end = 0, start
     start, end, step = number(start, "arange", "start"), number(end, "arange", "end"), number(step, "arange", "step")
@@ -323,17 +347,19 @@ def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
     return _finish(h, requires_grad)
 
 
-def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, **unknown):
     """steps values from start to end, both included, evenly spaced. dtype: the default dtype."""
     check_device(device)
+    refuse("linspace", unknown)
     h = lib.tp_linspace(scalar(start, "linspace", "start"), scalar(end, "linspace", "end"), operator.index(steps),
                         dtype_code(dtype))  # fmt: skip
     return _finish(h, requires_grad)
 
 
-def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, **unknown):
     """The identity matrix with n rows and m columns (n of them if m is None). dtype: the default dtype."""
     check_device(device)
+    refuse("eye", unknown)
     columns = lib.TP_INT_NONE if m is None else operator.index(m)
     return _finish(lib.tp_eye(operator.index(n), columns, dtype_code(dtype)), requires_grad)
 

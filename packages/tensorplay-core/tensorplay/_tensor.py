@@ -160,6 +160,10 @@ def _read(t, what):
                 f"{what}: a tensor mapped by vmap has one value per sample, not one Python number: keep it a tensor, "
                 "and use tp.where to choose between values"
             )
+        if lib.tp_error_code() == lib.TP_ERR_VALUE:
+            n = lib.tp_numel(t._h)
+            more = ": use any() or all()" if what == "bool" and n > 1 else ""
+            raise ValueError(f"{what}: a tensor of shape {list(t.shape)} has {n} elements, not one{more}")
         raise_error()
     return read_scalar(s)
 
@@ -549,6 +553,16 @@ class Tensor:
         if lib.tp_ndim(self._h) != 2:
             raise RuntimeError(f"H: a matrix is needed, got shape {list(self.shape)}")
         return self.transpose(0, 1).conj()
+
+    @property
+    def real(self):
+        """The real part; a real tensor itself."""
+        return wrap(lib.tp_real(self._h)) if self.is_complex() else self
+
+    @property
+    def imag(self):
+        """The imaginary part. TypeError for a real tensor."""
+        return wrap(lib.tp_imag(self._h))
 
     @property
     def mH(self):
