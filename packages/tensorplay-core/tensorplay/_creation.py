@@ -144,11 +144,11 @@ def _leaf_types(data, depth=0):
 
 def _from_sequence(data, dtype):
     kinds = _leaf_types(data)
-    if any(issubclass(k, Tensor) for k in kinds):
-        return _stack(data, dtype)
     for k in kinds:
         if issubclass(k, (str, bytes, dict, set)) or k is type(None):
             raise TypeError(f"tensor: can't make a tensor of a sequence that holds {k.__name__}")
+    if any(issubclass(k, Tensor) for k in kinds):
+        return _stack(data, dtype)
     try:
         a = np.array(data)
     except ValueError:

@@ -1,7 +1,5 @@
 """Element types: dtype objects, their limits, and the rules of promotion."""
 
-import operator
-
 import numpy as np
 
 from ._clib import ffi, lib, raise_error
@@ -166,7 +164,8 @@ def result_type(*operands):
         elif type(x) is dtype or isinstance(x, (type, np.dtype)):
             place, d = 0, as_dtype(x)
         else:
-            operator.index(x)
+            if not hasattr(x, "__index__"):
+                raise TypeError(f"result_type: {type(x).__name__} has no dtype")
             place, d = 2, int64
         groups[place] = d if groups[place] is None else promote_types(groups[place], d)
     best = None
