@@ -1,0 +1,44 @@
+/* What the composites and rules of products share. Internal. */
+#ifndef TPI_RULES_MATMUL_UTIL_H
+#define TPI_RULES_MATMUL_UTIL_H
+
+#include "core/error.h"
+#include "rules/shape_util.h"
+#include "tp/ops.h"
+#include "tpi_ops.h"
+#include "x_ops.h"
+
+/* The two last dimensions changed places; the same, conjugated. */
+static inline T tpi_mT(T t)
+{
+    if (!t)
+        return NULL;
+    int64_t dims[TPI_DIMS_CAP];
+    int n = t->ndim;
+    for (int i = 0; i < n - 2; i++) dims[i] = i;
+    dims[n - 2] = n - 1;
+    dims[n - 1] = n - 2;
+    return x_permute(t, dims, n);
+}
+static inline T tpi_mH(T t) { return x_conj(tpi_mT(t)); }
+
+/* All dimensions but the last as one. */
+static inline T tpi_rows(T t)
+{
+    if (!t || t->ndim == 2)
+        return t;
+    int64_t shape[2] = {1, t->shape[t->ndim - 1]};
+    for (int i = 0; i < t->ndim - 1; i++) shape[0] *= t->shape[i];
+    return x_reshape_to(t, 2, shape);
+}
+
+/* The matrix product of two tensors of at least two dimensions whose sizes agree; leading dimensions broadcast. */
+T tpi_product(T a, T b);
+
+/* Whether both are bool, which have no products; the error names op. */
+int tpi_need_numbers(const char *op, const tp_tensor *a, const tp_tensor *b);
+
+/* matmul without its checks of dtype; for composites that have made theirs. */
+T tpi_matmul(const char *op, T a, T b);
+
+#endif
