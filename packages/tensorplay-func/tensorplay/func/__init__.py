@@ -16,8 +16,8 @@ _NN = ("replace_all_batch_norm_modules_", "batch_norm_without_running_stats")
 
 __all__ = [
     "chunk_vmap", "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd",
-    "jacrev", "jvp", "linearize", "rearrange", "stack_module_state", "vjp", "vmap", *_NN,
-]
+    "jacrev", "jvp", "linearize", "rearrange", "stack_module_state", "vjp", "vmap",
+]  # without _NN: a star import must work where nn is not installed
 
 
 def __getattr__(name):
