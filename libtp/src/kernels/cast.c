@@ -23,49 +23,50 @@ static inline uint64_t f64_to_u64(double x)
     return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x : (uint64_t)f64_to_i64(x);
 }
 
-#define CAST_LOOP(S, ST, D, DT, EXPR)                                                       \
-    TP_CLONES static void S##_##D(int64_t n, char **p, const int64_t *s, void *ctx)         \
-    {                                                                                       \
-        char *dst = p[0], *src = p[1];                                                      \
-        if (s[0] == sizeof(DT) && s[1] == sizeof(ST)) {                                     \
-            DT *o = (DT *)dst;                                                              \
-            const ST *i = (const ST *)src;                                                  \
-            _Pragma("GCC ivdep") for (int64_t k = 0; k < n; k++) {                          \
-                ST x = i[k];                                                                \
-                o[k] = (DT)(EXPR);                                                          \
-            }                                                                               \
-        } else {                                                                            \
-            for (int64_t k = 0; k < n; k++, dst += s[0], src += s[1]) {                     \
-                ST x = *(const ST *)src;                                                    \
-                *(DT *)dst = (DT)(EXPR);                                                    \
-            }                                                                               \
-        }                                                                                   \
+#define CAST_LOOP(S, ST, D, DT, EXPR)                                               \
+    TP_CLONES static void S##_##D(int64_t n, char **p, const int64_t *s, void *ctx) \
+    {                                                                               \
+        char *dst = p[0], *src = p[1];                                              \
+        if (s[0] == sizeof(DT) && s[1] == sizeof(ST)) {                             \
+            DT *o = (DT *)dst;                                                      \
+            const ST *i = (const ST *)src;                                          \
+            _Pragma("GCC ivdep") for (int64_t k = 0; k < n; k++)                    \
+            {                                                                       \
+                ST x = i[k];                                                        \
+                o[k] = (DT)(EXPR);                                                  \
+            }                                                                       \
+        } else {                                                                    \
+            for (int64_t k = 0; k < n; k++, dst += s[0], src += s[1]) {             \
+                ST x = *(const ST *)src;                                            \
+                *(DT *)dst = (DT)(EXPR);                                            \
+            }                                                                       \
+        }                                                                           \
     }
 
-#define CAST_INT(S, ST)                \
+#define CAST_INT(S, ST)                     \
     CAST_LOOP(S, ST, bool, uint8_t, x != 0) \
-    CAST_LOOP(S, ST, u8, uint8_t, x)   \
-    CAST_LOOP(S, ST, i8, int8_t, x)    \
-    CAST_LOOP(S, ST, u16, uint16_t, x) \
-    CAST_LOOP(S, ST, i16, int16_t, x)  \
-    CAST_LOOP(S, ST, u32, uint32_t, x) \
-    CAST_LOOP(S, ST, i32, int32_t, x)  \
-    CAST_LOOP(S, ST, u64, uint64_t, x) \
-    CAST_LOOP(S, ST, i64, int64_t, x)  \
-    CAST_LOOP(S, ST, f32, float, x)    \
+    CAST_LOOP(S, ST, u8, uint8_t, x)        \
+    CAST_LOOP(S, ST, i8, int8_t, x)         \
+    CAST_LOOP(S, ST, u16, uint16_t, x)      \
+    CAST_LOOP(S, ST, i16, int16_t, x)       \
+    CAST_LOOP(S, ST, u32, uint32_t, x)      \
+    CAST_LOOP(S, ST, i32, int32_t, x)       \
+    CAST_LOOP(S, ST, u64, uint64_t, x)      \
+    CAST_LOOP(S, ST, i64, int64_t, x)       \
+    CAST_LOOP(S, ST, f32, float, x)         \
     CAST_LOOP(S, ST, f64, double, x)
 
-#define CAST_FLOAT(S, ST)                            \
-    CAST_LOOP(S, ST, bool, uint8_t, x != 0)          \
-    CAST_LOOP(S, ST, u8, uint8_t, S##_to_i32(x))     \
-    CAST_LOOP(S, ST, i8, int8_t, S##_to_i32(x))      \
-    CAST_LOOP(S, ST, u16, uint16_t, S##_to_i32(x))   \
-    CAST_LOOP(S, ST, i16, int16_t, S##_to_i32(x))    \
-    CAST_LOOP(S, ST, u32, uint32_t, S##_to_i64(x))   \
-    CAST_LOOP(S, ST, i32, int32_t, S##_to_i32(x))    \
-    CAST_LOOP(S, ST, u64, uint64_t, S##_to_u64(x))   \
-    CAST_LOOP(S, ST, i64, int64_t, S##_to_i64(x))    \
-    CAST_LOOP(S, ST, f32, float, x)                  \
+#define CAST_FLOAT(S, ST)                          \
+    CAST_LOOP(S, ST, bool, uint8_t, x != 0)        \
+    CAST_LOOP(S, ST, u8, uint8_t, S##_to_i32(x))   \
+    CAST_LOOP(S, ST, i8, int8_t, S##_to_i32(x))    \
+    CAST_LOOP(S, ST, u16, uint16_t, S##_to_i32(x)) \
+    CAST_LOOP(S, ST, i16, int16_t, S##_to_i32(x))  \
+    CAST_LOOP(S, ST, u32, uint32_t, S##_to_i64(x)) \
+    CAST_LOOP(S, ST, i32, int32_t, S##_to_i32(x))  \
+    CAST_LOOP(S, ST, u64, uint64_t, S##_to_u64(x)) \
+    CAST_LOOP(S, ST, i64, int64_t, S##_to_i64(x))  \
+    CAST_LOOP(S, ST, f32, float, x)                \
     CAST_LOOP(S, ST, f64, double, x)
 
 CAST_INT(u8, uint8_t)
@@ -85,30 +86,30 @@ CAST_LOOP(f32_strided, float, f16, uint16_t, tpi_f16_encode(x))
 CAST_LOOP(f32, float, bf16, uint16_t, tpi_bf16_encode(x))
 static void f16_f32(int64_t n, char **p, const int64_t *s, void *ctx)
 {
-    if (s[0] == 4 && s[1] == 2)
-        tpi_f16_decode_n(n, (const uint16_t *)p[1], (float *)p[0]);
-    else
-        f16_strided_f32(n, p, s, ctx);
+    if (s[0] == 4 && s[1] == 2) tpi_f16_decode_n(n, (const uint16_t *)p[1], (float *)p[0]);
+    else f16_strided_f32(n, p, s, ctx);
 }
 static void f32_f16(int64_t n, char **p, const int64_t *s, void *ctx)
 {
-    if (s[0] == 2 && s[1] == 4)
-        tpi_f16_encode_n(n, (const float *)p[1], (uint16_t *)p[0]);
-    else
-        f32_strided_f16(n, p, s, ctx);
+    if (s[0] == 2 && s[1] == 4) tpi_f16_encode_n(n, (const float *)p[1], (uint16_t *)p[0]);
+    else f32_strided_f16(n, p, s, ctx);
 }
 CAST_LOOP(f64, double, odd, float, tpi_f64_round_odd(x))
 
-typedef struct pair32 { float re, im; } pair32;
-typedef struct pair64 { double re, im; } pair64;
-#define TRUTH_LOOP(S, ST)                                                               \
-    static void S##_bool(int64_t n, char **p, const int64_t *s, void *ctx)              \
-    {                                                                                   \
-        char *dst = p[0], *src = p[1];                                                  \
-        for (int64_t k = 0; k < n; k++, dst += s[0], src += s[1]) {                     \
-            ST x = *(const ST *)src;                                                    \
-            *(uint8_t *)dst = x.re != 0 || x.im != 0;                                   \
-        }                                                                               \
+typedef struct pair32 {
+    float re, im;
+} pair32;
+typedef struct pair64 {
+    double re, im;
+} pair64;
+#define TRUTH_LOOP(S, ST)                                                  \
+    static void S##_bool(int64_t n, char **p, const int64_t *s, void *ctx) \
+    {                                                                      \
+        char *dst = p[0], *src = p[1];                                     \
+        for (int64_t k = 0; k < n; k++, dst += s[0], src += s[1]) {        \
+            ST x = *(const ST *)src;                                       \
+            *(uint8_t *)dst = x.re != 0 || x.im != 0;                      \
+        }                                                                  \
     }
 TRUTH_LOOP(c64, pair32)
 TRUTH_LOOP(c128, pair64)
@@ -116,8 +117,8 @@ TRUTH_LOOP(c128, pair64)
 /* Index among the machine types: bool only differs as a destination. */
 static const int8_t machine[TP_DTYPE_COUNT] = {0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -1, 9, 10, 9, 10};
 #define ROW(S) {S##_bool, S##_u8, S##_i8, S##_u16, S##_i16, S##_u32, S##_i32, S##_u64, S##_i64, S##_f32, S##_f64}
-static const tpi_loop real_loops[11][11] = {
-    ROW(u8), ROW(u8), ROW(i8), ROW(u16), ROW(i16), ROW(u32), ROW(i32), ROW(u64), ROW(i64), ROW(f32), ROW(f64)};
+static const tpi_loop real_loops[11][11] = {ROW(u8),  ROW(u8),  ROW(i8),  ROW(u16), ROW(i16), ROW(u32),
+                                            ROW(i32), ROW(u64), ROW(i64), ROW(f32), ROW(f64)};
 
 enum { BLOCK = 256 };
 
@@ -143,8 +144,7 @@ void tpi_cast_plan(tpi_caster *c, int from, int to)
     }
     if (is_half(from)) {
         c->step[c->nsteps++] = from == TP_FLOAT16 ? f16_f32 : bf16_f32;
-        if (to == TP_FLOAT32)
-            return;
+        if (to == TP_FLOAT32) return;
         c->mid[0] = 4;
         from = TP_FLOAT32;
     }
@@ -199,11 +199,9 @@ void tpi_cast_loop(int64_t n, char **p, const int64_t *s, void *ctx)
     } else if (c->imag == TPI_IMAG_ZERO) {
         char *dst = p[0] + c->to_half;
         if (c->to_double)
-            for (int64_t k = 0; k < n; k++, dst += s[0])
-                *(double *)dst = 0;
+            for (int64_t k = 0; k < n; k++, dst += s[0]) *(double *)dst = 0;
         else
-            for (int64_t k = 0; k < n; k++, dst += s[0])
-                *(float *)dst = 0;
+            for (int64_t k = 0; k < n; k++, dst += s[0]) *(float *)dst = 0;
     }
 }
 

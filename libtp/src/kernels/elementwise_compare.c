@@ -2,22 +2,21 @@
 #include "kernels/arith.h"
 #include "kernels/loops.h"
 
-#define INT_TYPES(X)                                                                          \
-    X(u8, uint8_t) X(i8, int8_t) X(u16, uint16_t) X(i16, int16_t) X(u32, uint32_t)            \
-    X(i32, int32_t) X(u64, uint64_t) X(i64, int64_t)
+#define INT_TYPES(X)                                                                                                 \
+    X(u8, uint8_t)                                                                                                   \
+    X(i8, int8_t) X(u16, uint16_t) X(i16, int16_t) X(u32, uint32_t) X(i32, int32_t) X(u64, uint64_t) X(i64, int64_t)
 #define REAL_TYPES(X) INT_TYPES(X) X(f32, float) X(f64, double)
 
-#define REAL_ENTRIES(OP)                                                                               \
-    [TP_BOOL] = OP##_u8, [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16,            \
-    [TP_INT16] = OP##_i16, [TP_UINT32] = OP##_u32, [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64,      \
-    [TP_INT64] = OP##_i64, [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64
+#define REAL_ENTRIES(OP)                                                                                           \
+    [TP_BOOL] = OP##_u8, [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_i16, \
+    [TP_UINT32] = OP##_u32, [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_i64,                  \
+    [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64
 
 /* For what depends on the bits of an integer alone. */
-#define WIDTH_ENTRIES(OP)                                                                              \
-    [TP_BOOL] = OP##_u8, [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_u8, [TP_UINT16] = OP##_u16,            \
-    [TP_INT16] = OP##_u16, [TP_UINT32] = OP##_u32, [TP_INT32] = OP##_u32, [TP_UINT64] = OP##_u64,      \
-    [TP_INT64] = OP##_u64, [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64,                           \
-    [TP_COMPLEX64] = OP##_c64, [TP_COMPLEX128] = OP##_c128
+#define WIDTH_ENTRIES(OP)                                                                                          \
+    [TP_BOOL] = OP##_u8, [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_u8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_u16, \
+    [TP_UINT32] = OP##_u32, [TP_INT32] = OP##_u32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_u64,                  \
+    [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64, [TP_COMPLEX64] = OP##_c64, [TP_COMPLEX128] = OP##_c128
 
 #define WIDTH_TYPES(X) X(u8, uint8_t) X(u16, uint16_t) X(u32, uint32_t) X(u64, uint64_t) X(f32, float) X(f64, double)
 
@@ -79,26 +78,22 @@ int k_logical_xor(tp_call *c) { return tpi_elementwise(c, 2, 0, TP_BOOL, xor_tab
 int k_logical_not(tp_call *c) { return tpi_elementwise(c, 1, 0, TP_BOOL, not_table, NULL); }
 
 /* ---- predicates of floating values; the same answer for every integer ---- */
-#define PREDICATE(OP, EXPR, ANY, INTEGER)                                                                   \
-    LOOP1(OP##_f32, uint8_t, float, EXPR)                                                                   \
-    LOOP1(OP##_f64, uint8_t, double, EXPR)                                                                  \
-    ANY                                                                                                     \
-    int k_##OP(tp_call *c)                                                                                  \
-    {                                                                                                       \
-        static const tpi_loop table[TP_DTYPE_COUNT] = {                                                     \
-            [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64, [TP_COMPLEX64] = OP##_c64,                    \
-            [TP_COMPLEX128] = OP##_c128};                                                                   \
-        return predicate(c, table, INTEGER);                                                                \
+#define PREDICATE(OP, EXPR, ANY, INTEGER)                                                                              \
+    LOOP1(OP##_f32, uint8_t, float, EXPR)                                                                              \
+    LOOP1(OP##_f64, uint8_t, double, EXPR)                                                                             \
+    ANY int k_##OP(tp_call *c)                                                                                         \
+    {                                                                                                                  \
+        static const tpi_loop table[TP_DTYPE_COUNT] = {                                                                \
+            [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64, [TP_COMPLEX64] = OP##_c64, [TP_COMPLEX128] = OP##_c128}; \
+        return predicate(c, table, INTEGER);                                                                           \
     }
 
 static int predicate(tp_call *c, const tpi_loop *table, int integer)
 {
     tp_tensor *self = arg_t(&c->args[0]);
-    if (self->dtype >= TP_FLOAT16)
-        return tpi_elementwise(c, 1, 0, TP_BOOL, table, NULL);
+    if (self->dtype >= TP_FLOAT16) return tpi_elementwise(c, 1, 0, TP_BOOL, table, NULL);
     c->out[0] = tpi_empty_like(self, TP_BOOL);
-    if (!c->out[0])
-        return tp_error_code();
+    if (!c->out[0]) return tp_error_code();
     memset(tpi_data(c->out[0]), integer, (size_t)self->numel);
     return 0;
 }
@@ -106,16 +101,17 @@ static int predicate(tp_call *c, const tpi_loop *table, int integer)
 #define COMPLEX_PREDICATE(OP, EXPR) LOOP1(OP##_c64, uint8_t, c64, EXPR) LOOP1(OP##_c128, uint8_t, c128, EXPR)
 PREDICATE(isnan, x != x, COMPLEX_PREDICATE(isnan, (x.re != x.re) | (x.im != x.im)), 0)
 PREDICATE(isinf, (x == INFINITY) | (x == -INFINITY),
-          COMPLEX_PREDICATE(isinf, (x.re == INFINITY) | (x.re == -INFINITY) | (x.im == INFINITY) | (x.im == -INFINITY)), 0)
+          COMPLEX_PREDICATE(isinf, (x.re == INFINITY) | (x.re == -INFINITY) | (x.im == INFINITY) | (x.im == -INFINITY)),
+          0)
 PREDICATE(isfinite, x - x == 0, COMPLEX_PREDICATE(isfinite, (x.re - x.re == 0) & (x.im - x.im == 0)), 1)
 #undef PREDICATE
-#define PREDICATE(OP, EXPR)                                                                                  \
-    LOOP1(OP##_f32, uint8_t, float, EXPR)                                                                    \
-    LOOP1(OP##_f64, uint8_t, double, EXPR)                                                                   \
-    int k_##OP(tp_call *c)                                                                                   \
-    {                                                                                                        \
-        static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64};    \
-        return predicate(c, table, 0);                                                                       \
+#define PREDICATE(OP, EXPR)                                                                               \
+    LOOP1(OP##_f32, uint8_t, float, EXPR)                                                                 \
+    LOOP1(OP##_f64, uint8_t, double, EXPR)                                                                \
+    int k_##OP(tp_call *c)                                                                                \
+    {                                                                                                     \
+        static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64}; \
+        return predicate(c, table, 0);                                                                    \
     }
 PREDICATE(isposinf, x == INFINITY)
 PREDICATE(isneginf, x == -INFINITY)
@@ -129,11 +125,10 @@ LOOP1(signbit_f64, uint8_t, double, __builtin_signbit(x) != 0)
 int k_signbit(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {
-        [TP_INT8] = signbit_i8, [TP_INT16] = signbit_i16, [TP_INT32] = signbit_i32, [TP_INT64] = signbit_i64,
-        [TP_FLOAT32] = signbit_f32, [TP_FLOAT64] = signbit_f64};
+        [TP_INT8] = signbit_i8,   [TP_INT16] = signbit_i16,   [TP_INT32] = signbit_i32,
+        [TP_INT64] = signbit_i64, [TP_FLOAT32] = signbit_f32, [TP_FLOAT64] = signbit_f64};
     int dtype = arg_t(&c->args[0])->dtype;
-    if (table[dtype])
-        return tpi_elementwise(c, 1, 0, TP_BOOL, table, NULL);
+    if (table[dtype]) return tpi_elementwise(c, 1, 0, TP_BOOL, table, NULL);
     return predicate(c, table, 0);
 }
 
@@ -162,24 +157,22 @@ int k_fmin(tp_call *c)
 }
 
 /* Selects in this order become vector code; NaN in any operand goes to the result. */
-#define CLAMP_FN(N, T)                                    \
-    static inline T clamp_one_##N(T x, T lo, T hi)        \
-    {                                                     \
-        T t = x < lo ? lo : x;                            \
-        t = t > hi ? hi : t;                              \
-        t = lo != lo ? lo : t;                            \
-        return hi != hi ? hi : t;                         \
-    }                                                     \
+#define CLAMP_FN(N, T)                                   \
+    static inline T clamp_one_##N(T x, T lo, T hi)       \
+    {                                                    \
+        T t = x < lo ? lo : x;                           \
+        t = t > hi ? hi : t;                             \
+        t = lo != lo ? lo : t;                           \
+        return hi != hi ? hi : t;                        \
+    }                                                    \
     LOOP3(clamp_##N, T, T, T, T, clamp_one_##N(x, y, z))
 REAL_TYPES(CLAMP_FN)
 static const tpi_loop clamp_table[TP_DTYPE_COUNT] = {REAL_ENTRIES(clamp)};
 int k_clamp(tp_call *c)
 {
     tp_tensor *self = arg_t(&c->args[0]), *lo = arg_t(&c->args[1]), *hi = arg_t(&c->args[2]);
-    if (lo && hi)
-        return tpi_elementwise(c, 3, 0, -1, clamp_table, NULL);
-    if (!lo && !hi)
-        return tpi_fail(TP_ERR_RUNTIME, "clamp: at least one of min and max is needed");
+    if (lo && hi) return tpi_elementwise(c, 3, 0, -1, clamp_table, NULL);
+    if (!lo && !hi) return tpi_fail(TP_ERR_RUNTIME, "clamp: at least one of min and max is needed");
     return tpi_elementwise_on(c, 2, (tp_tensor *[]){self, lo ? lo : hi}, 0, -1, lo ? max_table : min_table, NULL);
 }
 
@@ -189,8 +182,7 @@ REAL_TYPES(RELU_LOOP)
 static const tpi_loop relu_table[TP_DTYPE_COUNT] = {REAL_ENTRIES(relu)};
 int k_relu(tp_call *c)
 {
-    if (arg_t(&c->args[0])->dtype == TP_BOOL)
-        return tpi_unsupported_dtype(c, TP_BOOL);
+    if (arg_t(&c->args[0])->dtype == TP_BOOL) return tpi_unsupported_dtype(c, TP_BOOL);
     return tpi_elementwise(c, 1, 0, -1, relu_table, NULL);
 }
 
@@ -213,21 +205,21 @@ int k_greater_grad(tp_call *c)
 }
 
 /* g where lo <= x <= hi */
-#define CLAMP_GRAD(N, T)                                                                                  \
-    TP_CLONES static void clamp_grad_##N(int64_t n, char **p, const int64_t *s, void *ctx)                \
-    {                                                                                                     \
-        char *po = p[0], *pg = p[1], *px = p[2], *pl = p[3], *ph = p[4];                                  \
-        if (s[0] == sizeof(T) && s[1] == sizeof(T) && s[2] == sizeof(T) && s[3] == 0 && s[4] == 0) {      \
-            T *o = (T *)po, lo = *(T *)pl, hi = *(T *)ph;                                                 \
-            const T *g = (T *)pg, *x = (T *)px;                                                           \
-            TPI_IVDEP for (int64_t k = 0; k < n; k++) o[k] = (x[k] >= lo) & (x[k] <= hi) ? g[k] : 0;      \
-            return;                                                                                       \
-        }                                                                                                 \
-        for (int64_t k = 0; k < n; k++) {                                                                 \
-            T x = *(T *)px, lo = *(T *)pl, hi = *(T *)ph;                                                 \
-            *(T *)po = (x >= lo) & (x <= hi) ? *(T *)pg : 0;                                              \
-            po += s[0], pg += s[1], px += s[2], pl += s[3], ph += s[4];                                   \
-        }                                                                                                 \
+#define CLAMP_GRAD(N, T)                                                                             \
+    TP_CLONES static void clamp_grad_##N(int64_t n, char **p, const int64_t *s, void *ctx)           \
+    {                                                                                                \
+        char *po = p[0], *pg = p[1], *px = p[2], *pl = p[3], *ph = p[4];                             \
+        if (s[0] == sizeof(T) && s[1] == sizeof(T) && s[2] == sizeof(T) && s[3] == 0 && s[4] == 0) { \
+            T *o = (T *)po, lo = *(T *)pl, hi = *(T *)ph;                                            \
+            const T *g = (T *)pg, *x = (T *)px;                                                      \
+            TPI_IVDEP for (int64_t k = 0; k < n; k++) o[k] = (x[k] >= lo) & (x[k] <= hi) ? g[k] : 0; \
+            return;                                                                                  \
+        }                                                                                            \
+        for (int64_t k = 0; k < n; k++) {                                                            \
+            T x = *(T *)px, lo = *(T *)pl, hi = *(T *)ph;                                            \
+            *(T *)po = (x >= lo) & (x <= hi) ? *(T *)pg : 0;                                         \
+            po += s[0], pg += s[1], px += s[2], pl += s[3], ph += s[4];                              \
+        }                                                                                            \
     }
 CLAMP_GRAD(f32, float)
 CLAMP_GRAD(f64, double)
@@ -236,25 +228,23 @@ int k_clamp_grad(tp_call *c)
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = clamp_grad_f32, [TP_FLOAT64] = clamp_grad_f64};
     tp_tensor *in[4], *infinite[2] = {NULL, NULL};
     int status = 0;
-    for (int k = 0; k < 4; k++)
-        in[k] = arg_t(&c->args[k]);
+    for (int k = 0; k < 4; k++) in[k] = arg_t(&c->args[k]);
     for (int k = 0; k < 2; k++)
         if (!in[k + 2]) {
             tp_scalar v = {.tag = TP_SCALAR_FLOAT, .v.f = k ? INFINITY : -INFINITY};
             in[k + 2] = infinite[k] = tp_scalar_tensor(&v, in[1]->dtype);
-            if (!infinite[k])
-                status = tp_error_code();
+            if (!infinite[k]) status = tp_error_code();
         }
-    if (!status)
-        status = tpi_elementwise_on(c, 4, in, 0, -1, table, NULL);
+    if (!status) status = tpi_elementwise_on(c, 4, in, 0, -1, table, NULL);
     for (int k = 0; k < 2; k++)
-        if (infinite[k])
-            tp_release(infinite[k]);
+        if (infinite[k]) tp_release(infinite[k]);
     return status;
 }
 
 /* ---- where ---- */
-typedef struct unit128 { uint64_t a, b; } unit128;
+typedef struct unit128 {
+    uint64_t a, b;
+} unit128;
 LOOP3(where1, uint8_t, uint8_t, uint8_t, uint8_t, x ? y : z)
 LOOP3(where2, uint16_t, uint8_t, uint16_t, uint16_t, x ? y : z)
 LOOP3(where4, uint32_t, uint8_t, uint32_t, uint32_t, x ? y : z)
@@ -264,7 +254,8 @@ int k_where(tp_call *c)
 {
     tp_tensor *in[3] = {arg_t(&c->args[0]), arg_t(&c->args[1]), arg_t(&c->args[2])};
     if (in[0]->dtype != TP_BOOL)
-        return tpi_fail(TP_ERR_TYPE, "%s: the condition must be bool, got %s", c->op->name, tp_dtype_name(in[0]->dtype));
+        return tpi_fail(TP_ERR_TYPE, "%s: the condition must be bool, got %s", c->op->name,
+                        tp_dtype_name(in[0]->dtype));
     int size = tpi_esize(in[1]->dtype);
     tpi_loop loop = size == 1 ? where1 : size == 2 ? where2 : size == 4 ? where4 : size == 8 ? where8 : where16;
     return tpi_map(c->op->name, c->out, in[1]->dtype, 3, in, loop, NULL);

@@ -3,18 +3,17 @@
 #include "kernels/loops.h"
 #include "kernels/vmath.h"
 
-#define INT_ENTRIES(OP)                                                                                \
-    [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_i16,          \
-    [TP_UINT32] = OP##_u32, [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_i64
+#define INT_ENTRIES(OP)                                                                                               \
+    [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_i16, [TP_UINT32] = OP##_u32, \
+    [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_i64
 
 LOOP1(same_u8, uint8_t, uint8_t, x)
 LOOP1(same_u16, uint16_t, uint16_t, x)
 LOOP1(same_u32, uint32_t, uint32_t, x)
 LOOP1(same_u64, uint64_t, uint64_t, x)
-#define SAME_ENTRIES                                                                                   \
-    [TP_BOOL] = same_u8, [TP_UINT8] = same_u8, [TP_INT8] = same_u8, [TP_UINT16] = same_u16,            \
-    [TP_INT16] = same_u16, [TP_UINT32] = same_u32, [TP_INT32] = same_u32, [TP_UINT64] = same_u64,      \
-    [TP_INT64] = same_u64
+#define SAME_ENTRIES                                                                                               \
+    [TP_BOOL] = same_u8, [TP_UINT8] = same_u8, [TP_INT8] = same_u8, [TP_UINT16] = same_u16, [TP_INT16] = same_u16, \
+    [TP_UINT32] = same_u32, [TP_INT32] = same_u32, [TP_UINT64] = same_u64, [TP_INT64] = same_u64
 
 /* ---- abs and sgn ---- */
 LOOP1(abs_i8, int8_t, int8_t, (int8_t)(x < 0 ? -x : x))
@@ -24,9 +23,9 @@ LOOP1(abs_i64, uint64_t, int64_t, x < 0 ? 0u - (uint64_t)x : (uint64_t)x)
 LOOP1(abs_f32, float, float, fabsf(x))
 LOOP1(abs_f64, double, double, fabs(x))
 static const tpi_loop abs_table[TP_DTYPE_COUNT] = {
-    [TP_BOOL] = same_u8, [TP_UINT8] = same_u8, [TP_INT8] = abs_i8, [TP_UINT16] = same_u16, [TP_INT16] = abs_i16,
-    [TP_UINT32] = same_u32, [TP_INT32] = abs_i32, [TP_UINT64] = same_u64, [TP_INT64] = abs_i64,
-    [TP_FLOAT32] = abs_f32, [TP_FLOAT64] = abs_f64};
+    [TP_BOOL] = same_u8,  [TP_UINT8] = same_u8,   [TP_INT8] = abs_i8,    [TP_UINT16] = same_u16,
+    [TP_INT16] = abs_i16, [TP_UINT32] = same_u32, [TP_INT32] = abs_i32,  [TP_UINT64] = same_u64,
+    [TP_INT64] = abs_i64, [TP_FLOAT32] = abs_f32, [TP_FLOAT64] = abs_f64};
 
 /* A vector function from complex to real values. */
 static int complex_to_real(tp_call *c, const void *c64_fn, const void *c128_fn)
@@ -68,16 +67,15 @@ LOOP1(sgn_f64, double, double, x > 0 ? 1 : x < 0 ? -1 : x != x ? x : 0)
 LOOP1(sgn_c64, c64, c64, unit_c64(x))
 LOOP1(sgn_c128, c128, c128, unit_c128(x))
 static const tpi_loop sgn_table[TP_DTYPE_COUNT] = {
-    [TP_BOOL] = same_u8, INT_ENTRIES(sgn), [TP_FLOAT32] = sgn_f32, [TP_FLOAT64] = sgn_f64,
-    [TP_COMPLEX64] = sgn_c64, [TP_COMPLEX128] = sgn_c128};
+    [TP_BOOL] = same_u8,    INT_ENTRIES(sgn),         [TP_FLOAT32] = sgn_f32,
+    [TP_FLOAT64] = sgn_f64, [TP_COMPLEX64] = sgn_c64, [TP_COMPLEX128] = sgn_c128};
 int k_sgn(tp_call *c) { return tpi_elementwise(c, 1, 0, -1, sgn_table, NULL); }
 
 /* ---- rounding; integers are whole already ---- */
-#define ROUNDING(OP, F32, F64)                                                                           \
-    LOOP1(OP##_f32, float, float, F32(x))                                                                \
-    LOOP1(OP##_f64, double, double, F64(x))                                                              \
-    static const tpi_loop OP##_table[TP_DTYPE_COUNT] = {                                                 \
-        SAME_ENTRIES, [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64};
+#define ROUNDING(OP, F32, F64)              \
+    LOOP1(OP##_f32, float, float, F32(x))   \
+    LOOP1(OP##_f64, double, double, F64(x)) \
+    static const tpi_loop OP##_table[TP_DTYPE_COUNT] = {SAME_ENTRIES, [TP_FLOAT32] = OP##_f32, [TP_FLOAT64] = OP##_f64};
 ROUNDING(floor, floorf, floor)
 ROUNDING(ceil, ceilf, ceil)
 ROUNDING(trunc, truncf, trunc)
@@ -87,11 +85,13 @@ int k_ceil(tp_call *c) { return tpi_elementwise(c, 1, 0, -1, ceil_table, NULL); 
 int k_trunc(tp_call *c) { return tpi_elementwise(c, 1, 0, -1, trunc_table, NULL); }
 
 /* Decimals: scaled by a power of ten that is exact in double for |decimals| <= 22. */
-typedef struct scaling { double factor; bool divide; } scaling;
+typedef struct scaling {
+    double factor;
+    bool divide;
+} scaling;
 static inline double round_decimals(double x, const scaling *s)
 {
-    if (s->divide)
-        return rint(x / s->factor) * s->factor;
+    if (s->divide) return rint(x / s->factor) * s->factor;
     double scaled = x * s->factor;
     return isfinite(scaled) ? rint(scaled) / s->factor : x;
 }
@@ -102,12 +102,12 @@ int k_round(tp_call *c)
 {
     int64_t decimals = arg_i(&c->args[1]);
     int dtype = arg_t(&c->args[0])->dtype;
-    if (decimals == 0)
-        return tpi_elementwise(c, 1, 0, -1, round_table, NULL);
+    if (decimals == 0) return tpi_elementwise(c, 1, 0, -1, round_table, NULL);
     if (dtype < TP_FLOAT16)
         return tpi_fail(TP_ERR_TYPE, "%s: decimals is for floating dtypes, got %s", c->op->name, tp_dtype_name(dtype));
     if (decimals < -300 || decimals > 300)
-        return tpi_fail(TP_ERR_VALUE, "%s: decimals must be in [-300, 300], got %lld", c->op->name, (long long)decimals);
+        return tpi_fail(TP_ERR_VALUE, "%s: decimals must be in [-300, 300], got %lld", c->op->name,
+                        (long long)decimals);
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = decimals_f32, [TP_FLOAT64] = decimals_f64};
     scaling s = {pow(10, (double)(decimals < 0 ? -decimals : decimals)), decimals < 0};
     return tpi_elementwise(c, 1, 0, -1, table, &s);
@@ -116,8 +116,8 @@ int k_round(tp_call *c)
 /* ---- powers ---- */
 int tpi_int_pow(tp_call *c);
 
-LOOP1(pow2_f32, float, float, x * x)
-LOOP1(pow2_f64, double, double, x * x)
+LOOP1(pow2_f32, float, float, x *x)
+LOOP1(pow2_f64, double, double, x *x)
 LOOP1(pow3_f32, float, float, x * x * x)
 LOOP1(pow3_f64, double, double, x * x * x)
 LOOP1(pow1_f32, float, float, x)
@@ -140,22 +140,26 @@ static const tpi_loop pow_by_half[TP_DTYPE_COUNT] = {[TP_FLOAT32] = powh_f32, [T
 int k_pow(tp_call *c)
 {
     tp_tensor *base = arg_t(&c->args[0]), *exponent = arg_t(&c->args[1]);
-    if (base->dtype == TP_BOOL)
-        return tpi_unsupported_dtype(c, TP_BOOL);
-    if (base->dtype < TP_FLOAT16)
-        return tpi_int_pow(c);
+    if (base->dtype == TP_BOOL) return tpi_unsupported_dtype(c, TP_BOOL);
+    if (base->dtype < TP_FLOAT16) return tpi_int_pow(c);
     if (exponent->ndim == 0) {
         tp_scalar e;
         tpi_load_scalar(tpi_data(exponent), exponent->dtype, &e);
         bool real = !tpi_is_complex(base->dtype);
         double v = real ? e.v.f : e.v.c[1] == 0 ? e.v.c[0] : NAN;
-        const tpi_loop *table = v == 2 ? pow_by_two : !real ? NULL : v == 1 ? pow_by_one : v == 3 ? pow_by_three
-                                : v == -1 ? pow_by_minus_one : v == 0.5 ? pow_by_half : NULL;
-        if (table)
-            return tpi_elementwise(c, 1, 0, -1, table, NULL);
+        const tpi_loop *table = v == 2     ? pow_by_two
+                                : !real    ? NULL
+                                : v == 1   ? pow_by_one
+                                : v == 3   ? pow_by_three
+                                : v == -1  ? pow_by_minus_one
+                                : v == 0.5 ? pow_by_half
+                                           : NULL;
+        if (table) return tpi_elementwise(c, 1, 0, -1, table, NULL);
     }
-    return tpi_vector2(c, (tpi_vfns){.f32 = (const void *)tpi_vpow_f32, .f64 = (const void *)tpi_vpow_f64,
-                                     .c64 = (const void *)tpi_vpow_c64, .c128 = (const void *)tpi_vpow_c128});
+    return tpi_vector2(c, (tpi_vfns){.f32 = (const void *)tpi_vpow_f32,
+                                     .f64 = (const void *)tpi_vpow_f64,
+                                     .c64 = (const void *)tpi_vpow_c64,
+                                     .c128 = (const void *)tpi_vpow_c128});
 }
 
 static inline c64 crsqrt64(c64 z)
@@ -173,8 +177,7 @@ LOOP1(rsqrt_c128, c128, c128, crsqrt128(x))
 int k_rsqrt(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_COMPLEX64] = rsqrt_c64, [TP_COMPLEX128] = rsqrt_c128};
-    if (tpi_is_complex(arg_t(&c->args[0])->dtype))
-        return tpi_elementwise(c, 1, 0, -1, table, NULL);
+    if (tpi_is_complex(arg_t(&c->args[0])->dtype)) return tpi_elementwise(c, 1, 0, -1, table, NULL);
     return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vrsqrt_f32, .f64 = (const void *)tpi_vrsqrt_f64});
 }
 
@@ -191,8 +194,8 @@ static int part(tp_call *c, tpi_loop narrow, tpi_loop wide)
     tp_tensor *self = arg_t(&c->args[0]);
     if (!tpi_is_complex(self->dtype))
         return tpi_fail(TP_ERR_TYPE, "%s: needs a complex tensor, got %s", c->op->name, tp_dtype_name(self->dtype));
-    return tpi_map(c->op->name, c->out, tpi_to_real(self->dtype), 1, &self,
-                   self->dtype == TP_COMPLEX64 ? narrow : wide, NULL);
+    return tpi_map(c->op->name, c->out, tpi_to_real(self->dtype), 1, &self, self->dtype == TP_COMPLEX64 ? narrow : wide,
+                   NULL);
 }
 int k_real(tp_call *c) { return part(c, real_c64, real_c128); }
 int k_imag(tp_call *c) { return part(c, imag_c64, imag_c128); }
@@ -218,7 +221,9 @@ int k_angle(tp_call *c)
 }
 
 /* ---- special values ---- */
-typedef struct replacements { double nan, posinf, neginf; } replacements;
+typedef struct replacements {
+    double nan, posinf, neginf;
+} replacements;
 static inline double replace(double x, const replacements *r)
 {
     return x != x ? r->nan : x == INFINITY ? r->posinf : x == -INFINITY ? r->neginf : x;
@@ -228,9 +233,11 @@ LOOP1(nan_to_num_f64, double, double, replace(x, ctx))
 
 int k_nan_to_num(tp_call *c)
 {
-    static const tpi_loop table[TP_DTYPE_COUNT] = {SAME_ENTRIES, [TP_FLOAT32] = nan_to_num_f32,
-                                                   [TP_FLOAT64] = nan_to_num_f64};
-    static const double largest[] = {[TP_FLOAT16] = 65504, [TP_BFLOAT16] = 0x1.fep127, [TP_FLOAT32] = 0x1.fffffep127,
+    static const tpi_loop table[TP_DTYPE_COUNT] = {
+        SAME_ENTRIES, [TP_FLOAT32] = nan_to_num_f32, [TP_FLOAT64] = nan_to_num_f64};
+    static const double largest[] = {[TP_FLOAT16] = 65504,
+                                     [TP_BFLOAT16] = 0x1.fep127,
+                                     [TP_FLOAT32] = 0x1.fffffep127,
                                      [TP_FLOAT64] = 0x1.fffffffffffffp1023};
     int dtype = arg_t(&c->args[0])->dtype;
     double most = tpi_is_float(dtype) ? largest[dtype] : 0;
@@ -253,15 +260,14 @@ HEAVISIDE(f32, float)
 HEAVISIDE(f64, double)
 int k_heaviside(tp_call *c)
 {
-    static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_BOOL] = heaviside_u8, INT_ENTRIES(heaviside),
-                                                   [TP_FLOAT32] = heaviside_f32, [TP_FLOAT64] = heaviside_f64};
+    static const tpi_loop table[TP_DTYPE_COUNT] = {
+        [TP_BOOL] = heaviside_u8, INT_ENTRIES(heaviside), [TP_FLOAT32] = heaviside_f32, [TP_FLOAT64] = heaviside_f64};
     return tpi_elementwise(c, 2, 0, -1, table, NULL);
 }
 
 static inline double logaddexp_double(double x, double y)
 {
-    if (x == y)
-        return x + 0.69314718055994530942;
+    if (x == y) return x + 0.69314718055994530942;
     double most = x > y ? x : y, d = fabs(x - y);
     return d == d ? most + log1p(exp(-d)) : x + y;
 }

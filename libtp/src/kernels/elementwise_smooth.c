@@ -27,36 +27,37 @@ int k_gelu(tp_call *c)
 {
     bool tanh;
     int status = approximation(c, 1, &tanh);
-    if (status)
-        return status;
+    if (status) return status;
     if (tanh)
-        return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_tanh_f32, .f64 = (const void *)tpi_vgelu_tanh_f64});
+        return tpi_vector1(
+            c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_tanh_f32, .f64 = (const void *)tpi_vgelu_tanh_f64});
     return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_f32, .f64 = (const void *)tpi_vgelu_f64});
 }
 
 int k_gelu_tanh_grad(tp_call *c)
 {
-    return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_tanh_grad_f32,
-                                     .f64 = (const void *)tpi_vgelu_tanh_grad_f64});
+    return tpi_vector1(
+        c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_tanh_grad_f32, .f64 = (const void *)tpi_vgelu_tanh_grad_f64});
 }
 
-typedef struct softplus_ctx { double beta, threshold; } softplus_ctx;
+typedef struct softplus_ctx {
+    double beta, threshold;
+} softplus_ctx;
 
 /* x where beta * x is beyond the threshold, else log(1 + exp(beta * x)) / beta. */
-#define SOFTPLUS_LOOP(N, T)                                                                           \
-    static void softplus_##N(int64_t n, char **p, const int64_t *s, void *ctx)                        \
-    {                                                                                                 \
-        T beta = (T)((softplus_ctx *)ctx)->beta, threshold = (T)((softplus_ctx *)ctx)->threshold;     \
-        T u[BLOCK], v[BLOCK];                                                                         \
-        char *po = p[0], *px = p[1];                                                                  \
-        for (int64_t b = 0; b < n; b += BLOCK) {                                                      \
-            int64_t m = n - b < BLOCK ? n - b : BLOCK;                                                \
-            for (int64_t k = 0; k < m; k++)                                                           \
-                u[k] = *(T *)(px + k * s[1]) * beta;                                                  \
-            tpi_vsoftplus_##N(m, u, v);                                                               \
-            for (int64_t k = 0; k < m; k++, po += s[0], px += s[1])                                   \
-                *(T *)po = u[k] > threshold ? *(T *)px : v[k] / beta;                                 \
-        }                                                                                             \
+#define SOFTPLUS_LOOP(N, T)                                                                       \
+    static void softplus_##N(int64_t n, char **p, const int64_t *s, void *ctx)                    \
+    {                                                                                             \
+        T beta = (T)((softplus_ctx *)ctx)->beta, threshold = (T)((softplus_ctx *)ctx)->threshold; \
+        T u[BLOCK], v[BLOCK];                                                                     \
+        char *po = p[0], *px = p[1];                                                              \
+        for (int64_t b = 0; b < n; b += BLOCK) {                                                  \
+            int64_t m = n - b < BLOCK ? n - b : BLOCK;                                            \
+            for (int64_t k = 0; k < m; k++) u[k] = *(T *)(px + k * s[1]) * beta;                  \
+            tpi_vsoftplus_##N(m, u, v);                                                           \
+            for (int64_t k = 0; k < m; k++, po += s[0], px += s[1])                               \
+                *(T *)po = u[k] > threshold ? *(T *)px : v[k] / beta;                             \
+        }                                                                                         \
     }
 SOFTPLUS_LOOP(f32, float)
 SOFTPLUS_LOOP(f64, double)
@@ -64,16 +65,15 @@ int k_softplus(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = softplus_f32, [TP_FLOAT64] = softplus_f64};
     softplus_ctx s = {arg_f(&c->args[1]), arg_f(&c->args[2])};
-    if (s.beta == 0)
-        return tpi_fail(TP_ERR_VALUE, "%s: beta must not be 0", c->op->name);
+    if (s.beta == 0) return tpi_fail(TP_ERR_VALUE, "%s: beta must not be 0", c->op->name);
     return tpi_elementwise(c, 1, 0, -1, table, &s);
 }
 
 /* g (x) times the derivative of tanh and sigmoid, from their values y */
 LOOP2(tanh_grad_f32, float, float, float, x * (1 - y * y))
 LOOP2(tanh_grad_f64, double, double, double, x * (1 - y * y))
-LOOP2(sigmoid_grad_f32, float, float, float, x * (y * (1 - y)))
-LOOP2(sigmoid_grad_f64, double, double, double, x * (y * (1 - y)))
+LOOP2(sigmoid_grad_f32, float, float, float, x *(y * (1 - y)))
+LOOP2(sigmoid_grad_f64, double, double, double, x *(y * (1 - y)))
 int k_tanh_grad(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = tanh_grad_f32, [TP_FLOAT64] = tanh_grad_f64};
@@ -99,14 +99,11 @@ static void family_block_loop(int64_t n, char **p, const int64_t *s, const famil
     char *po = p[0], *px = p[1];
     for (int64_t b = 0; b < n; b += BLOCK) {
         int m = n - b < BLOCK ? (int)(n - b) : BLOCK;
-        for (int k = 0; k < m; k++, px += s[1])
-            buf[k] = wide ? *(double *)px : (double)*(float *)px;
+        for (int k = 0; k < m; k++, px += s[1]) buf[k] = wide ? *(double *)px : (double)*(float *)px;
         f->block(m, buf, f);
         for (int k = 0; k < m; k++, po += s[0]) {
-            if (wide)
-                *(double *)po = buf[k];
-            else
-                *(float *)po = (float)buf[k];
+            if (wide) *(double *)po = buf[k];
+            else *(float *)po = (float)buf[k];
         }
     }
 }
@@ -134,8 +131,7 @@ static void gauss_block(int n, double *x, const family *f)
 {
     double e[BLOCK];
     e[0] = 0;
-    for (int k = 0; k < n; k++)
-        e[k] = -x[k] * x[k];
+    for (int k = 0; k < n; k++) e[k] = -x[k] * x[k];
     tpi_vexp_f64(n, e, e);
     for (int k = 0; k < n; k++) {
         double h0 = 1, h1 = -2 * x[k];
@@ -164,8 +160,7 @@ static void gelu_block(int n, double *x, const family *f)
 {
     double e[BLOCK];
     e[0] = 0;
-    for (int k = 0; k < n; k++)
-        e[k] = -0.5 * x[k] * x[k];
+    for (int k = 0; k < n; k++) e[k] = -0.5 * x[k] * x[k];
     tpi_vexp_f64(n, e, e);
     for (int k = 0; k < n; k++) {
         double before = 1, last = -x[k]; /* (-1)^j He_j for j = order - 2, order - 1 */
@@ -186,10 +181,10 @@ int k_gelu_derivative(tp_call *c)
 {
     family f = {.block = gelu_block};
     int status = order_of(c, &f, 1);
-    if (status)
-        return status;
+    if (status) return status;
     if (f.order == 1)
-        return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_grad_f32, .f64 = (const void *)tpi_vgelu_grad_f64});
+        return tpi_vector1(
+            c, (tpi_vfns){.f32 = (const void *)tpi_vgelu_grad_f32, .f64 = (const void *)tpi_vgelu_grad_f64});
     return run_family(c, &f);
 }
 
@@ -200,24 +195,20 @@ static void eulerian(int n, double *a)
     a[0] = 1;
     for (int m = 2; m <= n; m++) {
         a[m - 1] = 0;
-        for (int k = m - 1; k > 0; k--)
-            a[k] = (k + 1) * a[k] + (m - k) * a[k - 1];
+        for (int k = m - 1; k > 0; k--) a[k] = (k + 1) * a[k] + (m - k) * a[k - 1];
     }
 }
 
 static double sigmoid_nth(int n, const double *a, double s, double r)
 {
     double sum = 0, power = 1, ratio = 1;
-    if (n == 0)
-        return s;
+    if (n == 0) return s;
     /* Horner in the smaller of s and r over the larger: sum_k (-1)^k a_k s^k r^(n-1-k) */
     bool swap = s > r;
     double large = swap ? s : r;
     ratio = (swap ? r : s) / large;
-    for (int k = n - 1; k >= 0; k--)
-        sum = sum * -ratio + a[k];
-    for (int k = 0; k < n - 1; k++)
-        power *= large;
+    for (int k = n - 1; k >= 0; k--) sum = sum * -ratio + a[k];
+    for (int k = 0; k < n - 1; k++) power *= large;
     return s * r * power * (swap && n % 2 == 0 ? -sum : sum);
 }
 
@@ -225,12 +216,10 @@ static double sigmoid_nth(int n, const double *a, double s, double r)
 static void silu_block(int n, double *x, const family *f)
 {
     double s[BLOCK], r[BLOCK], lower[MAX_ORDER + 1];
-    for (int k = 0; k < n; k++)
-        r[k] = -x[k];
+    for (int k = 0; k < n; k++) r[k] = -x[k];
     tpi_vsigmoid_f64(n, x, s);
     tpi_vsigmoid_f64(n, r, r);
-    if (f->order > 1)
-        eulerian(f->order - 1, lower);
+    if (f->order > 1) eulerian(f->order - 1, lower);
     for (int k = 0; k < n; k++) {
         double top = s[k] == 0 || r[k] == 0 ? 0 : x[k] * sigmoid_nth(f->order, f->coefficients, s[k], r[k]);
         x[k] = top + f->order * sigmoid_nth(f->order - 1, lower, s[k], r[k]);
@@ -241,8 +230,7 @@ int k_silu_derivative(tp_call *c)
 {
     family f = {.block = silu_block};
     int status = order_of(c, &f, 1);
-    if (status)
-        return status;
+    if (status) return status;
     eulerian(f.order, f.coefficients);
     return run_family(c, &f);
 }
@@ -256,8 +244,7 @@ static double sinc_series(double y, int order)
     for (;; j++, m += 2) {
         double part = term / (2 * j + 1);
         sum += part;
-        if (fabs(part) <= 1e-18 * fabs(sum) || part == 0)
-            return sum;
+        if (fabs(part) <= 1e-18 * fabs(sum) || part == 0) return sum;
         term *= -y * y / ((m + 1) * (m + 2));
     }
 }
@@ -267,8 +254,7 @@ static void sinc_block(int n, double *x, const family *f)
     int order = f->order;
     double s[BLOCK], c[BLOCK], scale = 1;
     s[0] = c[0] = 0;
-    for (int j = 0; j < order; j++)
-        scale *= 3.14159265358979323846;
+    for (int j = 0; j < order; j++) scale *= 3.14159265358979323846;
     /* reduced before the product with pi rounds; whole numbers are zeros of the sine */
     for (int k = 0; k < n; k++) {
         double t = x[k] - 2 * rint(0.5 * x[k]);
@@ -277,8 +263,7 @@ static void sinc_block(int n, double *x, const family *f)
     }
     tpi_vsin_f64(n, s, s);
     if (order == 0) {
-        for (int k = 0; k < n; k++)
-            x[k] = x[k] == 0 ? 1 : s[k] / (3.14159265358979323846 * x[k]);
+        for (int k = 0; k < n; k++) x[k] = x[k] == 0 ? 1 : s[k] / (3.14159265358979323846 * x[k]);
         return;
     }
     tpi_vcos_f64(n, c, c);
@@ -315,8 +300,7 @@ static void atan_block(int n, double *x, const family *f)
 {
     int order = f->order;
     double factor = 1;
-    for (int j = 1; j < order; j++)
-        factor *= -j;
+    for (int j = 1; j < order; j++) factor *= -j;
     for (int k = 0; k < n; k++) {
         double v = x[k];
         double s = fabs(v) < 1e150 ? 1 / sqrt(1 + v * v) : 1 / fabs(v);
@@ -339,7 +323,6 @@ int k_atan_derivative(tp_call *c)
     static const tpi_loop first[TP_DTYPE_COUNT] = {[TP_FLOAT32] = atan_first_f32, [TP_FLOAT64] = atan_first_f64};
     family f = {.block = atan_block};
     int status = order_of(c, &f, 1);
-    if (status)
-        return status;
+    if (status) return status;
     return f.order == 1 ? tpi_elementwise(c, 1, 0, -1, first, NULL) : run_family(c, &f);
 }

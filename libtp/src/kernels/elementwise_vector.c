@@ -4,7 +4,7 @@
 
 #define REAL(f) .f32 = (const void *)tpi_v##f##_f32, .f64 = (const void *)tpi_v##f##_f64
 #define COMPLEX(f) .c64 = (const void *)tpi_v##f##_c64, .c128 = (const void *)tpi_v##f##_c128
-#define KERNEL(op, ...) \
+#define KERNEL(op, ...)                                                        \
     int k_##op(tp_call *c) { return tpi_vector1(c, (tpi_vfns){__VA_ARGS__}); }
 
 KERNEL(exp, REAL(exp), COMPLEX(exp))

@@ -4,14 +4,12 @@
 
 TP_CLONES static void decode(int64_t n, const uint16_t *x, float *y)
 {
-    for (int64_t k = 0; k < n; k++)
-        y[k] = tpi_f16_decode(x[k]);
+    for (int64_t k = 0; k < n; k++) y[k] = tpi_f16_decode(x[k]);
 }
 
 TP_CLONES static void encode(int64_t n, const float *x, uint16_t *y)
 {
-    for (int64_t k = 0; k < n; k++)
-        y[k] = tpi_f16_encode(x[k]);
+    for (int64_t k = 0; k < n; k++) y[k] = tpi_f16_encode(x[k]);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -20,8 +18,7 @@ TP_CLONES static void encode(int64_t n, const float *x, uint16_t *y)
 __attribute__((target("avx,f16c"))) static void decode_f16c(int64_t n, const uint16_t *x, float *y)
 {
     int64_t k = 0;
-    for (; k + 8 <= n; k += 8)
-        _mm256_storeu_ps(y + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + k))));
+    for (; k + 8 <= n; k += 8) _mm256_storeu_ps(y + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + k))));
     decode(n - k, x + k, y + k);
 }
 
@@ -40,12 +37,6 @@ static int has_f16c(void) { return __builtin_cpu_supports("avx2") && __builtin_c
 static int has_f16c(void) { return 0; }
 #endif
 
-void tpi_f16_decode_n(int64_t n, const uint16_t *x, float *y)
-{
-    (has_f16c() ? decode_f16c : decode)(n, x, y);
-}
+void tpi_f16_decode_n(int64_t n, const uint16_t *x, float *y) { (has_f16c() ? decode_f16c : decode)(n, x, y); }
 
-void tpi_f16_encode_n(int64_t n, const float *x, uint16_t *y)
-{
-    (has_f16c() ? encode_f16c : encode)(n, x, y);
-}
+void tpi_f16_encode_n(int64_t n, const float *x, uint16_t *y) { (has_f16c() ? encode_f16c : encode)(n, x, y); }

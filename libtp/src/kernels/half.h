@@ -39,10 +39,7 @@ static inline uint16_t tpi_f16_encode(float f)
     return (uint16_t)(sign | r);
 }
 
-static inline float tpi_bf16_decode(uint16_t h)
-{
-    return tpi_bits_f32((uint32_t)h << 16);
-}
+static inline float tpi_bf16_decode(uint16_t h) { return tpi_bits_f32((uint32_t)h << 16); }
 
 static inline uint16_t tpi_bf16_encode(float f)
 {

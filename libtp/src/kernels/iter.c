@@ -27,27 +27,20 @@ static void run_range(int64_t begin, int64_t end, void *arg)
     for (int d = 0; d < p->ndim; d++) {
         pos[d] = rest % p->shape[d];
         rest /= p->shape[d];
-        for (int k = 0; k < p->nops; k++)
-            at[k] += pos[d] * p->stride[k][d];
+        for (int k = 0; k < p->nops; k++) at[k] += pos[d] * p->stride[k][d];
     }
     for (int64_t left = end - begin; left > 0;) {
         int64_t n = p->shape[0] - pos[0];
-        if (n > left)
-            n = left;
+        if (n > left) n = left;
         p->loop(n, at, inner, p->ctx);
         left -= n;
-        if (left == 0)
-            break;
-        for (int k = 0; k < p->nops; k++)
-            at[k] -= pos[0] * inner[k];
+        if (left == 0) break;
+        for (int k = 0; k < p->nops; k++) at[k] -= pos[0] * inner[k];
         pos[0] = 0;
         for (int d = 1; d < p->ndim; d++) {
-            for (int k = 0; k < p->nops; k++)
-                at[k] += p->stride[k][d];
-            if (++pos[d] < p->shape[d])
-                break;
-            for (int k = 0; k < p->nops; k++)
-                at[k] -= p->shape[d] * p->stride[k][d];
+            for (int k = 0; k < p->nops; k++) at[k] += p->stride[k][d];
+            if (++pos[d] < p->shape[d]) break;
+            for (int k = 0; k < p->nops; k++) at[k] -= p->shape[d] * p->stride[k][d];
             pos[d] = 0;
         }
     }
@@ -59,8 +52,7 @@ static bool inside(int nops, int64_t (*stride)[TP_MAX_NDIM], int a, int b)
     for (int k = 0; k < nops; k++) {
         int64_t x = stride[k][a] < 0 ? -stride[k][a] : stride[k][a];
         int64_t y = stride[k][b] < 0 ? -stride[k][b] : stride[k][b];
-        if (x == 0 || y == 0 || x == y)
-            continue;
+        if (x == 0 || y == 0 || x == y) continue;
         return x < y;
     }
     return false;
@@ -82,25 +74,20 @@ int tpi_iter_fold(int nops, int ndim, int64_t *shape, int64_t (*stride)[TP_MAX_N
 {
     int n = 0;
     for (int d = 0; d < ndim; d++) {
-        if (shape[d] == 1)
-            continue;
+        if (shape[d] == 1) continue;
         if (n != d) {
             shape[n] = shape[d];
-            for (int k = 0; k < nops; k++)
-                stride[k][n] = stride[k][d];
+            for (int k = 0; k < nops; k++) stride[k][n] = stride[k][d];
         }
         n++;
     }
-    for (int i = 0, j = n - 1; i < j; i++, j--)
-        swap_dims(nops, shape, stride, i, j);
+    for (int i = 0, j = n - 1; i < j; i++, j--) swap_dims(nops, shape, stride, i, j);
     for (int i = 1; i < n; i++)
-        for (int j = i; j > 0 && inside(nops, stride, j, j - 1); j--)
-            swap_dims(nops, shape, stride, j, j - 1);
+        for (int j = i; j > 0 && inside(nops, stride, j, j - 1); j--) swap_dims(nops, shape, stride, j, j - 1);
     int m = 0;
     for (int d = 1; d < n; d++) {
         bool adjacent = true;
-        for (int k = 0; k < nops && adjacent; k++)
-            adjacent = stride[k][d] == stride[k][m] * shape[m];
+        for (int k = 0; k < nops && adjacent; k++) adjacent = stride[k][d] == stride[k][m] * shape[m];
         if (adjacent) {
             shape[m] *= shape[d];
             continue;
@@ -108,8 +95,7 @@ int tpi_iter_fold(int nops, int ndim, int64_t *shape, int64_t (*stride)[TP_MAX_N
         m++;
         if (m != d) {
             shape[m] = shape[d];
-            for (int k = 0; k < nops; k++)
-                stride[k][m] = stride[k][d];
+            for (int k = 0; k < nops; k++) stride[k][m] = stride[k][d];
         }
     }
     return n ? m + 1 : 0;
@@ -117,23 +103,19 @@ int tpi_iter_fold(int nops, int ndim, int64_t *shape, int64_t (*stride)[TP_MAX_N
 
 static void run_plan(plan *p, int64_t numel)
 {
-    if (numel == 0)
-        return;
+    if (numel == 0) return;
     p->ndim = tpi_iter_fold(p->nops, p->ndim, p->shape, p->stride);
     if (p->ndim == 0) {
         p->ndim = 1;
         p->shape[0] = 1;
-        for (int k = 0; k < p->nops; k++)
-            p->stride[k][0] = 0;
+        for (int k = 0; k < p->nops; k++) p->stride[k][0] = 0;
     }
     /* A few elements a loop call cost more than strided access does. */
     if (p->shape[0] < 8) {
         int longest = 0;
         for (int d = 1; d < p->ndim; d++)
-            if (p->shape[d] > p->shape[longest])
-                longest = d;
-        if (p->shape[longest] >= 4 * p->shape[0])
-            swap_dims(p->nops, p->shape, p->stride, 0, longest);
+            if (p->shape[d] > p->shape[longest]) longest = d;
+        if (p->shape[longest] >= 4 * p->shape[0]) swap_dims(p->nops, p->shape, p->stride, 0, longest);
     }
     tpi_parallel_for(numel, TPI_ITER_GRAIN, run_range, p);
 }
@@ -163,8 +145,7 @@ static void broadcast_strides(const tp_tensor *t, int ndim, const int64_t *shape
 {
     int64_t size = tpi_esize(t->dtype);
     int lead = ndim - t->ndim;
-    for (int d = 0; d < lead; d++)
-        stride[d] = 0;
+    for (int d = 0; d < lead; d++) stride[d] = 0;
     for (int d = 0; d < t->ndim; d++)
         stride[lead + d] = t->shape[d] == 1 && shape[lead + d] != 1 ? 0 : t->strides[d] * size;
 }
@@ -195,8 +176,7 @@ static int common_shape(const char *op, int nin, tp_tensor *const *in, int *ndim
         int n;
         int64_t next[TP_MAX_NDIM];
         int status = tpi_broadcast_shapes(op, *ndim, *shape, in[k]->ndim, in[k]->shape, &n, next);
-        if (status)
-            return status;
+        if (status) return status;
         memcpy(buf, next, (size_t)n * sizeof(int64_t));
         *ndim = n;
         *shape = buf;
@@ -206,11 +186,9 @@ static int common_shape(const char *op, int nin, tp_tensor *const *in, int *ndim
 
 static inline bool same_shape(const tp_tensor *t, int ndim, const int64_t *shape)
 {
-    if (t->ndim != ndim)
-        return false;
+    if (t->ndim != ndim) return false;
     for (int d = 0; d < ndim; d++)
-        if (t->shape[d] != shape[d])
-            return false;
+        if (t->shape[d] != shape[d]) return false;
     return true;
 }
 
@@ -222,11 +200,9 @@ static int check_preset(const char *op, tp_tensor *out, int out_dtype, int nin, 
         return tpi_fail(TP_ERR_VALUE, "%s: operands broadcast to %s, which does not fit the written tensor of shape %s",
                         op, tpi_shape_str(ndim, shape), tpi_str(out));
     int status = tpi_check_writable(op, out);
-    if (status)
-        return status;
+    if (status) return status;
     *beside = out->dtype != out_dtype;
-    for (int k = 0; k < nin && !*beside; k++)
-        *beside = in[k] != out && tpi_overlap(out, in[k]) == 1;
+    for (int k = 0; k < nin && !*beside; k++) *beside = in[k] != out && tpi_overlap(out, in[k]) == 1;
     return 0;
 }
 
@@ -242,8 +218,7 @@ static void run_flat(int64_t begin, int64_t end, void *arg)
 {
     const flat *f = arg;
     char *at[TPI_ITER_OPS];
-    for (int k = 0; k < f->nops; k++)
-        at[k] = f->ptr[k] + begin * f->stride[k];
+    for (int k = 0; k < f->nops; k++) at[k] = f->ptr[k] + begin * f->stride[k];
     f->loop(end - begin, at, f->stride, f->ctx);
 }
 
@@ -251,12 +226,10 @@ int tpi_map(const char *op, tp_tensor **out, int out_dtype, int nin, tp_tensor *
 {
     const tp_tensor *full = in[0];
     for (int k = 1; k < nin; k++)
-        if (in[k]->ndim > full->ndim)
-            full = in[k];
+        if (in[k]->ndim > full->ndim) full = in[k];
     bool same = true, packed = true;
     for (int k = 0; k < nin; k++) {
-        if (in[k]->ndim == 0 || in[k] == full)
-            continue;
+        if (in[k]->ndim == 0 || in[k] == full) continue;
         same = same && same_shape(in[k], full->ndim, full->shape);
         packed = packed && same && tpi_dense_is_contiguous(in[k]);
     }
@@ -266,20 +239,17 @@ int tpi_map(const char *op, tp_tensor **out, int out_dtype, int nin, tp_tensor *
     int64_t buf[TP_MAX_NDIM];
     if (!same) {
         int status = common_shape(op, nin, in, &ndim, &shape, buf);
-        if (status)
-            return status;
+        if (status) return status;
     }
     tp_tensor *o = *out;
     if (o) {
         bool beside = false;
         int status = check_preset(op, o, out_dtype, nin, in, ndim, shape, &beside);
-        if (status)
-            return status;
+        if (status) return status;
         if (beside) {
             tp_tensor *tmp = NULL;
             status = tpi_map(op, &tmp, out_dtype, nin, in, loop, ctx);
-            if (!status)
-                status = tpi_dense_copy(o, tmp);
+            if (!status) status = tpi_dense_copy(o, tmp);
             tp_release(tmp);
             return status;
         }
@@ -287,8 +257,7 @@ int tpi_map(const char *op, tp_tensor **out, int out_dtype, int nin, tp_tensor *
         packed = packed && tpi_dense_is_contiguous(o);
     } else {
         o = tpi_empty(out_dtype, ndim, shape);
-        if (!o)
-            return tp_error_code();
+        if (!o) return tp_error_code();
         *out = o;
     }
     if (!packed) {
@@ -306,8 +275,7 @@ int tpi_map(const char *op, tp_tensor **out, int out_dtype, int nin, tp_tensor *
         f.stride[k + 1] = in[k]->ndim == 0 ? 0 : tpi_esize(in[k]->dtype);
     }
     if (o->numel <= TPI_ITER_GRAIN) {
-        if (o->numel > 0)
-            loop(o->numel, f.ptr, f.stride, ctx);
+        if (o->numel > 0) loop(o->numel, f.ptr, f.stride, ctx);
     } else {
         tpi_parallel_for(o->numel, TPI_ITER_GRAIN, run_flat, &f);
     }

@@ -34,8 +34,7 @@ static inline bool tpi_dense_is_contiguous(const tp_tensor *t)
 {
     int64_t expected = 1;
     for (int d = t->ndim - 1; d >= 0; d--) {
-        if (t->shape[d] != 1 && t->strides[d] != expected)
-            return t->numel == 0;
+        if (t->shape[d] != 1 && t->strides[d] != expected) return t->numel == 0;
         expected *= t->shape[d];
     }
     return true;
