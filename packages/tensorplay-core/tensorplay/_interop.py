@@ -242,6 +242,6 @@ def _rebuild(cls, values, d, requires_grad, state):
 
 def _reinterpret(values, d):
     """A tensor of dtype d with the bits of a NumPy array of the same itemsize."""
-    values = np.ascontiguousarray(values)
+    values = np.ascontiguousarray(values).reshape(values.shape)  # ascontiguousarray makes 0-d arrays 1-d
     address = ffi.cast("void *", values.__array_interface__["data"][0])
     return wrap(lib.tp_from_data(address, d.code, values.ndim, values.shape))

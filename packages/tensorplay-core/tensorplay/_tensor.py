@@ -8,7 +8,7 @@ import operator as _operator
 
 import numpy as np
 
-from ._clib import NULL, ffi, lib, raise_error
+from ._clib import NULL, PLAIN_LEVEL, ffi, lib, raise_error
 from ._dtypes import ALIASES, DTYPES, bfloat16, bool_, dtype_code, int8, uint8
 from ._scalars import fill_scalar, read_scalar
 
@@ -320,7 +320,10 @@ class Tensor:
         return t
 
     def __del__(self, _release=lib.tp_release):
-        _release(self._h)
+        try:
+            _release(self._h)
+        except AttributeError:  # it never got a handle
+            pass
 
     # ---- arithmetic ----
     __add__ = _sum("__add__", "self + other", "add")
@@ -528,8 +531,12 @@ class Tensor:
 
     def data_ptr(self):
         """The address of the first element. RuntimeError inside a transform."""
-        require_memory(self, "data_ptr")
-        return int(ffi.cast("uintptr_t", lib.tp_data(self._h)))
+        if lib.tp_level_of(self._h) != PLAIN_LEVEL:
+            require_memory(self, "data_ptr")
+        p = lib.tp_data(self._h)
+        if not p and self.numel():
+            raise_error()
+        return int(ffi.cast("uintptr_t", p))
 
     @property
     def _version(self):
