@@ -310,6 +310,7 @@ int tp_set_requires_grad(tp_tensor *t, bool on) {
         return tpi_fail(TP_ERR_RUNTIME, "requires_grad_: the tensor belongs to an inner transform");
     tp_node *leaf = tpi_leaf_new(id);
     if (!leaf) return TP_ERR_MEMORY;
+    /* one reference is the leaf's, the other t's */
     leaf->gcell = t->gcell ? t->gcell : tpi_gcell_new();
     if (leaf->gcell) atomic_fetch_add(&leaf->gcell->refs, 1);
     tp_tensor *value = leaf->gcell ? tpi_snapshot(t) : NULL;
@@ -317,7 +318,6 @@ int tp_set_requires_grad(tp_tensor *t, bool on) {
     rc = made ? tpi_capture(&l, t) : TP_ERR_MEMORY;
     if (!rc) {
         if (!t->gcell) t->gcell = leaf->gcell;
-        else atomic_fetch_sub(&leaf->gcell->refs, 1);
         /* a leaf stands for itself: views made before keep sharing the memory, not the history */
         tp_tensor *base = t->base;
         tpi_chain *chain = t->chain;
@@ -326,8 +326,10 @@ int tp_set_requires_grad(tp_tensor *t, bool on) {
         tpi_content_move(t, made);
         tpi_chain_release(chain);
         tp_release(base);
-    } else
+    } else {
         tp_release(made);
+        if (leaf->gcell && !t->gcell) tpi_gcell_release(leaf->gcell);
+    }
     tpi_node_release(leaf);
     return rc;
 }
