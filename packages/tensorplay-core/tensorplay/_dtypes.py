@@ -72,15 +72,16 @@ _NAMES = {d.name: d for d in DTYPES}
 _CODES = {d: d.code for d in DTYPES}
 _CODES[None] = lib.TP_DTYPE_NONE
 _NUMPY = {d._numpy: d for d in DTYPES if d._numpy is not None}
-_PYTHON = {bool: bool_, int: int64}
 
 
 def as_dtype(d):
     """A dtype from a dtype, a NumPy dtype or scalar type, or bool, int, float, complex. TypeError otherwise."""
     if type(d) is dtype:
         return d
-    if d in (bool, int):
-        return _PYTHON[d]
+    if d is bool:
+        return bool_
+    if d is int:
+        return int64
     if d is float:
         return get_default_dtype()
     if d is complex:
