@@ -40,6 +40,10 @@ void *tpy_incref(uintptr_t object);
 void tpy_decref(void *object);
 tp_tensor *tpy_from_memory(uintptr_t data, int dtype, int ndim, const int64_t *shape, const int64_t *strides,
                            bool readonly, uintptr_t owner);
+tp_tensor *tpy_weak_f(double value);
+tp_tensor *tpy_weak_i(int64_t value);
+tp_tensor *tpy_scalar_f(double value, int dtype);
+int tpy_fill_f(tp_tensor *t, double value);
 int tpy_node_custom(uint64_t level, tp_tensor *const *inputs, int64_t n_inputs, tp_tensor *const *values,
                     int64_t n_outputs, const uint8_t *nondiff, const char *name, void *payload, tp_tensor **outputs);
 int tpy_register_hook(tp_tensor *t, void *payload, uint64_t *id);
@@ -77,6 +81,29 @@ static void tpy_decref(void *object) {
 static tp_tensor *tpy_from_memory(uintptr_t data, int dtype, int ndim, const int64_t *shape, const int64_t *strides,
                                   bool readonly, uintptr_t owner) {
     return tp_from_memory((void *)data, dtype, ndim, shape, strides, readonly, tpy_decref, tpy_incref(owner));
+}
+
+/* ---- Python numbers ---- */
+static tp_tensor *tpy_weak_f(double value) {
+    tp_scalar s = {.tag = TP_SCALAR_FLOAT, .v.f = value};
+    return tp_weak_scalar(&s);
+}
+
+static tp_tensor *tpy_weak_i(int64_t value) {
+    tp_scalar s = {.tag = TP_SCALAR_INT, .v.i = value};
+    return tp_weak_scalar(&s);
+}
+
+static tp_tensor *tpy_scalar_f(double value, int dtype) {
+    tp_scalar s = {.tag = TP_SCALAR_FLOAT, .v.f = value};
+    return tp_scalar_tensor(&s, dtype);
+}
+
+static int tpy_fill_f(tp_tensor *t, double value) {
+    tp_tensor *w = tpy_weak_f(value);
+    int status = w ? tp_copy_(t, w) : TP_ERR_MEMORY;
+    tp_release(w);
+    return status;
 }
 
 /* ---- custom functions ---- */

@@ -66,6 +66,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
     if requires_grad:
         return tensor(data, dtype=dtype).detach().requires_grad_()
     kind = type(data)
+    if kind is float and dtype is None:
+        return wrap(lib.tpy_scalar_f(data, lib.tp_get_default_dtype()))
     if kind is float or kind is int or kind is bool or kind is complex:
         return _from_number(data, dtype)
     if isinstance(data, Tensor):

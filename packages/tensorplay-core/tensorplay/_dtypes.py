@@ -16,7 +16,7 @@ class dtype:
     compare with `is` or `==`.
     """
 
-    __slots__ = ("name", "code", "itemsize", "is_floating_point", "is_complex", "is_signed", "_numpy")
+    __slots__ = ("name", "code", "itemsize", "is_floating_point", "is_complex", "is_signed", "_numpy", "_typestr")
 
     def __init__(self, *args, **kwargs):
         raise TypeError("dtype: use the existing ones, for example tensorplay.float32")
@@ -56,6 +56,7 @@ def _make(code):
     self.is_complex = lib.tp_dtype_is_complex(code)
     self.is_signed = not (self.name == "bool" or self.name.startswith("uint"))
     self._numpy = None if self.name == "bfloat16" else np.dtype(self.name)
+    self._typestr = self._numpy and self._numpy.str
     return self
 
 

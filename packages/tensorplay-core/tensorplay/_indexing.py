@@ -43,6 +43,11 @@ def getitem(self, index):
 def setitem(self, index, value):
     """self[index] = value, which is cast and broadcast. The errors of getitem, and ValueError for a value whose shape
     does not broadcast; a mask that vmap maps over is fine here."""
+    if type(index) is int and type(value) is float and -_INT_MAX <= index <= _INT_MAX and lib.tp_ndim(self._h):
+        view = wrap(lib.tp_select(self._h, 0, index))
+        if lib.tpy_fill_f(view._h, value):
+            raise_error()
+        return
     view, arrays, front = _plan(self, index)
     source = _source(self, value)
     if arrays is None:

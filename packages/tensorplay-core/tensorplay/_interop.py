@@ -36,19 +36,18 @@ def numpy(t, what):
 
 def _over_memory(t, d):
     """A NumPy array of dtype d (of the same itemsize) over the memory of a plain tensor."""
-    alias = t.detach()
+    memory = _Memory()
+    memory.alias = alias = wrap(lib.tp_detach(t._h))
     h = alias._h
     n = lib.tp_ndim(h)
     shape = tuple(ffi.unpack(lib.tp_shape(h), n)) if n else ()
     if not lib.tp_numel(h):
         return np.empty(shape, d.numpy)
-    memory = _Memory()
-    memory.alias = alias
     size = d.itemsize
     memory.__array_interface__ = {
         "version": 3,
         "shape": shape,
-        "typestr": d.numpy.str,
+        "typestr": d._typestr,
         "data": (int(ffi.cast("uintptr_t", lib.tp_data(h))), lib.tp_is_readonly(h)),
         "strides": tuple([s * size for s in ffi.unpack(lib.tp_strides(h), n)]) if n else None,
     }

@@ -95,6 +95,11 @@ def wrap(h):
 
 def weak(x):
     """A 0-d tensor that promotes like the Python number x."""
+    kind = type(x)
+    if kind is float:
+        return wrap(lib.tpy_weak_f(x))
+    if kind is int and -(1 << 63) <= x < 1 << 63:
+        return wrap(lib.tpy_weak_i(x))
     s = ffi.new("tp_scalar *")
     fill_scalar(s, x)
     return wrap(lib.tp_weak_scalar(s))
@@ -449,11 +454,11 @@ class Tensor:
 
     # ---- attributes ----
     @property
-    def shape(self):
+    def shape(self, _ndim=lib.tp_ndim, _shape=lib.tp_shape, _unpack=ffi.unpack):
         """The sizes of the dimensions; under vmap those of one sample."""
         h = self._h
-        n = lib.tp_ndim(h)
-        return Size(ffi.unpack(lib.tp_shape(h), n)) if n else _NO_DIMS
+        n = _ndim(h)
+        return Size(_unpack(_shape(h), n)) if n else _NO_DIMS
 
     def size(self, dim=None):
         """The shape, or the size of one dimension."""
@@ -479,9 +484,9 @@ class Tensor:
         return d
 
     @property
-    def ndim(self):
+    def ndim(self, _ndim=lib.tp_ndim):
         """How many dimensions the tensor has."""
-        return lib.tp_ndim(self._h)
+        return _ndim(self._h)
 
     def dim(self):
         """How many dimensions the tensor has."""
@@ -494,9 +499,9 @@ class Tensor:
     nelement = numel
 
     @property
-    def dtype(self):
+    def dtype(self, _code=lib.tp_tensor_dtype, _dtypes=DTYPES):
         """The type of the elements."""
-        return DTYPES[lib.tp_tensor_dtype(self._h)]
+        return _dtypes[_code(self._h)]
 
     @property
     def itemsize(self):
