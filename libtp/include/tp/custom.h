@@ -39,6 +39,10 @@ TP_API void tp_saved_release(tp_saved *s);
  * To be called after tp_node_custom; holds the node weakly, so that a payload may own it. */
 TP_API tp_saved *tp_save_output(tp_tensor *output, uint64_t level);
 
+/* Name of the operator or function that made t at its highest level; NULL for a leaf and for what is not tracked.
+ * Lives as long as t. */
+TP_API const char *tp_history_name(tp_tensor *t);
+
 /* Hooks on the cotangent of t: called with it once it is complete; a non-NULL return replaces it (NULL with no error
  * set: unchanged). t must be tracked (requires_grad). */
 TP_API int tp_register_hook(tp_tensor *t, tp_tensor *(*hook)(void *payload, tp_tensor *grad), void (*destroy)(void *),

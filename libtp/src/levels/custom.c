@@ -109,6 +109,16 @@ void tp_saved_release(tp_saved *s) {
     tpi_obj_free(s, sizeof *s);
 }
 
+const char *tp_history_name(tp_tensor *t) {
+    if (tpi_fresh(t) || t->kind != TPI_TRACKED || !t->node) return NULL;
+    switch (t->node->kind) {
+    case TPI_NODE_LEAF: return NULL;
+    case TPI_NODE_OP: return t->node->op->name;
+    case TPI_NODE_WRITE: return "copy_";
+    default: return t->node->cb.name ? t->node->cb.name : "Function";
+    }
+}
+
 /* ---- hooks ---- */
 
 static _Atomic uint64_t hook_ids = 1;

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from ._clib import PLAIN_LEVEL, ffi, lib
+from ._clib import PLAIN_LEVEL, lib
 from ._dtypes import DTYPES, bfloat16, bool_, complex64, float16, float32, get_default_dtype, int64
 from ._tensor import Tensor, wrap
 
@@ -112,9 +112,5 @@ def _indent(t):
 
 
 def _autograd_suffix(t):
-    if not lib.tp_requires_grad(t._h):
-        return ""
-    name = getattr(lib, "tp_grad_fn_name", None)
-    if lib.tp_is_leaf(t._h) or name is None:
-        return ", requires_grad=True"
-    return f", grad_fn=<{ffi.string(name(t._h)).decode()}>"
+    made_by = t.grad_fn
+    return f", grad_fn={made_by!r}" if made_by else ", requires_grad=True" if lib.tp_requires_grad(t._h) else ""

@@ -84,6 +84,22 @@ def check_device(d):
         device(d)
 
 
+class GradFn:
+    """The operator or Function that computed a tensor."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name):
+        self._name = name
+
+    def name(self):
+        """The operator's name."""
+        return self._name
+
+    def __repr__(self):
+        return f"<{self._name}>"
+
+
 def wrap(h):
     """The Tensor that owns a handle libtp returned; raises libtp's error for NULL."""
     if h:
@@ -637,6 +653,12 @@ class Tensor:
     def is_leaf(self):
         """Whether the tensor was not computed from tensors that require gradients."""
         return lib.tp_is_leaf(self._h)
+
+    @property
+    def grad_fn(self):
+        """What computed the tensor, if it is tracked: an object with name(). None for leaves."""
+        p = lib.tp_history_name(self._h)
+        return GradFn(ffi.string(p).decode()) if p else None
 
     @property
     def grad(self):

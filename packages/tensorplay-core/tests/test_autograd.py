@@ -134,6 +134,7 @@ def test_leaves():
     x = leaf()
     y = x * 2
     assert x.is_leaf and x.requires_grad and not y.is_leaf and y.requires_grad and tp.zeros(1).is_leaf
+    assert x.grad_fn is None and y.grad_fn.name() == "mul" and tp.zeros(1).grad_fn is None
     z = y.detach()
     assert not z.requires_grad and z.is_leaf and z.data_ptr() == y.detach().data_ptr() and not y.data.requires_grad
     assert x.requires_grad_(False) is x and not x.requires_grad

@@ -23,6 +23,7 @@ import tensorplay as tp
         (lambda: tp.zeros(0, 3), "tensor([], size=(0, 3))"),
         (lambda: tp.zeros(0, dtype=tp.int64), "tensor([], dtype=tensorplay.int64)"),
         (lambda: tp.tensor([1.0], requires_grad=True), "tensor([1.], requires_grad=True)"),
+        (lambda: tp.tensor([1.0], requires_grad=True) * 2, "tensor([2.], grad_fn=<mul>)"),
         (lambda: tp.tensor([float("nan"), float("inf")]), "tensor([nan, inf])"),
         (lambda: tp.tensor(np.pi), "tensor(3.1416)"),
         (lambda: tp.tensor([np.pi, 1e-4]), "tensor([3.1416e+00, 1.0000e-04])"),
