@@ -6,7 +6,9 @@
 #include "kernels/kernels.h"
 #include "kernels/shape.h"
 
-typedef struct tpi_unit128 { uint64_t a, b; } tpi_unit128;
+typedef struct tpi_unit128 {
+    uint64_t a, b;
+} tpi_unit128;
 typedef float _Complex tpi_c64;
 typedef double _Complex tpi_c128;
 
@@ -17,31 +19,36 @@ typedef struct tpi_bad_index {
     int dim;
 } tpi_bad_index;
 
-static inline void tpi_note_bad(tpi_bad_index *b, int64_t index, int dim, int64_t size) {
+static inline void tpi_note_bad(tpi_bad_index *b, int64_t index, int dim, int64_t size)
+{
     if (atomic_exchange(&b->found, 1)) return;
     b->index = index;
     b->dim = dim;
     b->size = size;
 }
 
-static inline int tpi_report_bad(const char *op, const tpi_bad_index *b) {
+static inline int tpi_report_bad(const char *op, const tpi_bad_index *b)
+{
     if (!b->found) return 0;
     return tpi_fail(TP_ERR_INDEX, "%s: index %lld is out of bounds for dimension %d with size %lld", op,
                     (long long)b->index, b->dim, (long long)b->size);
 }
 
 /* t as int64, a new reference. */
-static inline tp_tensor *tpi_as_int64(tp_tensor *t) {
+static inline tp_tensor *tpi_as_int64(tp_tensor *t)
+{
     return t->dtype == TP_INT64 ? tpi_retain(t) : tpi_dense_cast(t, TP_INT64);
 }
 
 /* t, or a copy where it shares memory with what is written. New reference. */
-static inline tp_tensor *tpi_apart(tp_tensor *t, const tp_tensor *written) {
+static inline tp_tensor *tpi_apart(tp_tensor *t, const tp_tensor *written)
+{
     return tpi_overlap(t, written) ? tpi_dense_cast(t, t->dtype) : tpi_retain(t);
 }
 
 /* What a kernel with a preset output writes into: that output (its version grows), or a copy of self. */
-static inline tp_tensor *tpi_written(tp_call *c) {
+static inline tp_tensor *tpi_written(tp_call *c)
+{
     tp_tensor *self = arg_t(&c->args[0]);
     if (!c->out[0]) return tpi_dense_cast(self, self->dtype);
     if (c->out[0] != self && tpi_dense_copy(c->out[0], self)) return NULL;
@@ -50,20 +57,21 @@ static inline tp_tensor *tpi_written(tp_call *c) {
 }
 
 /* All elements are one: an expanded number. */
-static inline bool tpi_is_uniform(const tp_tensor *t) {
+static inline bool tpi_is_uniform(const tp_tensor *t)
+{
     for (int i = 0; i < t->ndim; i++)
         if (t->shape[i] > 1 && t->strides[i]) return false;
     return true;
 }
 
 /* Expands BODY(UNIT) for elements that are only moved, by their size. */
-#define TPI_BY_SIZE(SIZE, BODY)              \
-    switch (SIZE) {                          \
-    case 1: BODY(uint8_t) break;             \
-    case 2: BODY(uint16_t) break;            \
-    case 4: BODY(uint32_t) break;            \
-    case 8: BODY(uint64_t) break;            \
-    default: BODY(tpi_unit128) break;        \
+#define TPI_BY_SIZE(SIZE, BODY)       \
+    switch (SIZE) {                   \
+    case 1: BODY(uint8_t) break;      \
+    case 2: BODY(uint16_t) break;     \
+    case 4: BODY(uint32_t) break;     \
+    case 8: BODY(uint64_t) break;     \
+    default: BODY(tpi_unit128) break; \
     }
 
 /* Expands BODY(T, STORE) for elements that are added: STORE(o, v) is the statement o += v. */
@@ -72,19 +80,23 @@ static inline bool tpi_is_uniform(const tp_tensor *t) {
 #define TPI_STORE_HALF(o, v) (o) = tpi_float_to_half(tpi_half_to_float(o) + tpi_half_to_float(v));
 #define TPI_STORE_BF16(o, v) (o) = tpi_float_to_bf16(tpi_bf16_to_float(o) + tpi_bf16_to_float(v));
 #define TPI_STORE_SET(o, v) (o) = (v);
-#define TPI_BY_SUM(DTYPE, BODY)                                              \
-    switch (DTYPE) {                                                         \
-    case TP_BOOL: BODY(uint8_t, TPI_STORE_OR) break;                         \
-    case TP_UINT8: case TP_INT8: BODY(uint8_t, TPI_STORE_PLUS) break;        \
-    case TP_UINT16: case TP_INT16: BODY(uint16_t, TPI_STORE_PLUS) break;     \
-    case TP_UINT32: case TP_INT32: BODY(uint32_t, TPI_STORE_PLUS) break;     \
-    case TP_UINT64: case TP_INT64: BODY(uint64_t, TPI_STORE_PLUS) break;     \
-    case TP_FLOAT16: BODY(uint16_t, TPI_STORE_HALF) break;                   \
-    case TP_BFLOAT16: BODY(uint16_t, TPI_STORE_BF16) break;                  \
-    case TP_FLOAT32: BODY(float, TPI_STORE_PLUS) break;                      \
-    case TP_FLOAT64: BODY(double, TPI_STORE_PLUS) break;                     \
-    case TP_COMPLEX64: BODY(tpi_c64, TPI_STORE_PLUS) break;                  \
-    case TP_COMPLEX128: BODY(tpi_c128, TPI_STORE_PLUS) break;                \
+#define TPI_BY_SUM(DTYPE, BODY)                               \
+    switch (DTYPE) {                                          \
+    case TP_BOOL: BODY(uint8_t, TPI_STORE_OR) break;          \
+    case TP_UINT8:                                            \
+    case TP_INT8: BODY(uint8_t, TPI_STORE_PLUS) break;        \
+    case TP_UINT16:                                           \
+    case TP_INT16: BODY(uint16_t, TPI_STORE_PLUS) break;      \
+    case TP_UINT32:                                           \
+    case TP_INT32: BODY(uint32_t, TPI_STORE_PLUS) break;      \
+    case TP_UINT64:                                           \
+    case TP_INT64: BODY(uint64_t, TPI_STORE_PLUS) break;      \
+    case TP_FLOAT16: BODY(uint16_t, TPI_STORE_HALF) break;    \
+    case TP_BFLOAT16: BODY(uint16_t, TPI_STORE_BF16) break;   \
+    case TP_FLOAT32: BODY(float, TPI_STORE_PLUS) break;       \
+    case TP_FLOAT64: BODY(double, TPI_STORE_PLUS) break;      \
+    case TP_COMPLEX64: BODY(tpi_c64, TPI_STORE_PLUS) break;   \
+    case TP_COMPLEX128: BODY(tpi_c128, TPI_STORE_PLUS) break; \
     }
 
 #endif

@@ -20,14 +20,16 @@ typedef struct plan {
     int64_t shape[TPI_DIMS_CAP];
 } plan;
 
-static void plan_free(plan *p) {
+static void plan_free(plan *p)
+{
     tpi_free(p->off, sizeof(int64_t) * (size_t)p->n);
     tpi_free(p->before, sizeof(int64_t) * (size_t)p->nb);
     tpi_free(p->after, sizeof(int64_t) * (size_t)p->nd);
 }
 
 /* Offsets of all elements of (shape, strides) in row-major order. */
-static void all_offsets(int64_t *out, int ndim, const int64_t *shape, const int64_t *strides, int64_t n) {
+static void all_offsets(int64_t *out, int ndim, const int64_t *shape, const int64_t *strides, int64_t n)
+{
     int64_t at[TPI_DIMS_CAP] = {0}, offset = 0;
     for (int64_t i = 0; i < n; i++) {
         out[i] = offset;
@@ -42,7 +44,8 @@ static void all_offsets(int64_t *out, int ndim, const int64_t *shape, const int6
 
 /* Geometry of the call; no memory yet. */
 static int plan_shape(plan *p, const char *op, tp_tensor *self, const tp_val *indices, const tp_val *dims, int64_t pos,
-                      int64_t lead) {
+                      int64_t lead)
+{
     memset(p, 0, sizeof *p);
     p->op = op;
     p->k = indices->n;
@@ -50,11 +53,13 @@ static int plan_shape(plan *p, const char *op, tp_tensor *self, const tp_val *in
     bool indexed[TPI_DIMS_CAP] = {false};
     int64_t joined[TPI_DIMS_CAP];
     int rc;
-    if (p->k != dims->n || p->k == 0) return tpi_fail(TP_ERR_VALUE, "%s: %d indices for %d dimensions", op, p->k, dims->n);
+    if (p->k != dims->n || p->k == 0)
+        return tpi_fail(TP_ERR_VALUE, "%s: %d indices for %d dimensions", op, p->k, dims->n);
     for (int j = 0; j < p->k; j++) {
         tp_tensor *t = indices->v.ts[j];
         int64_t d = dims->v.ints[j];
-        if (!t || d < 0 || d >= self->ndim) return tpi_fail(TP_ERR_INDEX, "%s: no index for dimension %lld", op, (long long)d);
+        if (!t || d < 0 || d >= self->ndim)
+            return tpi_fail(TP_ERR_INDEX, "%s: no index for dimension %lld", op, (long long)d);
         if ((rc = tpi_broadcast_shapes(op, p->m, p->ishape, t->ndim, t->shape, &p->m, joined))) return rc;
         tpi_copy_dims(p->ishape, joined, p->m);
         p->dim[j] = (int)d;
@@ -88,7 +93,8 @@ static int plan_shape(plan *p, const char *op, tp_tensor *self, const tp_val *in
 }
 
 /* off[i] = sum over the indices of index * stride, checked and wrapped. */
-static int add_offsets(const plan *p, const tp_val *indices, const int64_t *stride, int64_t *off) {
+static int add_offsets(const plan *p, const tp_val *indices, const int64_t *stride, int64_t *off)
+{
     memset(off, 0, sizeof *off * (size_t)p->n);
     for (int j = 0; j < p->k && p->n; j++) {
         tp_tensor *t = tpi_as_int64(indices->v.ts[j]);
@@ -107,7 +113,7 @@ static int add_offsets(const plan *p, const tp_val *indices, const int64_t *stri
                 int64_t v = row[x * s];
                 v += v < 0 ? size : 0;
                 if ((uint64_t)v >= (uint64_t)size) wrong = x;
-                off[i + x] += v * by;
+                off[i + x] += (int64_t)((uint64_t)v * (uint64_t)by);
             }
             if (wrong >= 0) {
                 tpi_note_bad(&bad, row[wrong * s], p->dim[j], size);
@@ -126,7 +132,8 @@ static int add_offsets(const plan *p, const tp_val *indices, const int64_t *stri
     return 0;
 }
 
-static int plan_offsets(plan *p, const tp_val *indices) {
+static int plan_offsets(plan *p, const tp_val *indices)
+{
     p->off = tpi_alloc(sizeof(int64_t) * (size_t)p->n);
     p->before = tpi_alloc(sizeof(int64_t) * (size_t)p->nb);
     if (!p->off || !p->before) return tp_error_code();
@@ -154,7 +161,8 @@ typedef struct take_job {
 } take_job;
 
 /* Entries begin..end of [a, b, c]. */
-static void take_range(int64_t begin, int64_t end, void *arg) {
+static void take_range(int64_t begin, int64_t end, void *arg)
+{
     const take_job *j = arg;
     const plan *p = j->p;
     int64_t size = j->size, run = p->nd * size, nc = p->nc, nb = p->nb;
@@ -164,16 +172,16 @@ static void take_range(int64_t begin, int64_t end, void *arg) {
         const char *src = j->src + p->before[ab % nb] * size;
         char *dst = j->dst + begin * run;
         if (p->nd == 1) {
-#define TAKE(UNIT) for (int64_t c = c0; c < c1; c++) ((UNIT *)dst)[c - c0] = ((const UNIT *)src)[off[c]];
+#define TAKE(UNIT)                                                                         \
+    for (int64_t c = c0; c < c1; c++) ((UNIT *)dst)[c - c0] = ((const UNIT *)src)[off[c]];
             TPI_BY_SIZE(size, TAKE)
 #undef TAKE
         } else if (!p->after) {
             for (int64_t c = c0; c < c1; c++, dst += run) memcpy(dst, src + off[c] * size, (size_t)run);
         } else {
-#define TAKE(UNIT)                                                                  \
-    for (int64_t c = c0; c < c1; c++, dst += run)                                   \
-        for (int64_t d = 0; d < p->nd; d++)                                         \
-            ((UNIT *)dst)[d] = ((const UNIT *)src)[off[c] + p->after[d]];
+#define TAKE(UNIT)                                                                                        \
+    for (int64_t c = c0; c < c1; c++, dst += run)                                                         \
+        for (int64_t d = 0; d < p->nd; d++) ((UNIT *)dst)[d] = ((const UNIT *)src)[off[c] + p->after[d]];
             TPI_BY_SIZE(size, TAKE)
 #undef TAKE
         }
@@ -191,18 +199,19 @@ typedef struct simple_job {
     tpi_bad_index bad;
 } simple_job;
 
-static void simple_range(int64_t begin, int64_t end, void *arg) {
+static void simple_range(int64_t begin, int64_t end, void *arg)
+{
     simple_job *j = arg;
     int64_t wrong = -1;
-#define TAKE(UNIT)                                                                  \
-    for (int64_t i = begin; i < end; i++) {                                         \
-        int64_t v = j->index[i * step];                                             \
-        v += v < 0 ? length : 0;                                                    \
-        if (__builtin_expect((uint64_t)v >= (uint64_t)length, 0)) {                 \
-            wrong = i;                                                              \
-            break;                                                                  \
-        }                                                                           \
-        ((UNIT *)j->dst)[i] = ((const UNIT *)j->src)[v * stride];                   \
+#define TAKE(UNIT)                                                  \
+    for (int64_t i = begin; i < end; i++) {                         \
+        int64_t v = j->index[i * step];                             \
+        v += v < 0 ? length : 0;                                    \
+        if (__builtin_expect((uint64_t)v >= (uint64_t)length, 0)) { \
+            wrong = i;                                              \
+            break;                                                  \
+        }                                                           \
+        ((UNIT *)j->dst)[i] = ((const UNIT *)j->src)[v * stride];   \
     }
     int64_t step = j->step, stride = j->stride, length = j->length;
     TPI_BY_SIZE(j->size, TAKE)
@@ -211,7 +220,8 @@ static void simple_range(int64_t begin, int64_t end, void *arg) {
 }
 
 /* Zeros where a later entry has the same indices. */
-static int keep_last(const plan *p, const tp_val *indices, tp_tensor *out) {
+static int keep_last(const plan *p, const tp_val *indices, tp_tensor *out)
+{
     int64_t stride[TPI_DIMS_CAP], slots = 1;
     for (int j = p->k - 1; j >= 0; j--) {
         stride[j] = slots;
@@ -235,7 +245,8 @@ static int keep_last(const plan *p, const tp_val *indices, tp_tensor *out) {
     return rc;
 }
 
-int k_index_dims(tp_call *c) {
+int k_index_dims(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *self = arg_t(&a[0]);
     plan p;
@@ -249,8 +260,9 @@ int k_index_dims(tp_call *c) {
         tp_tensor *t = tpi_as_int64(only);
         rc = t ? 0 : tp_error_code();
         if (t) {
-            simple_job j = {tpi_data(t), tpi_data(self), tpi_data(out), t->ndim == 1 ? t->strides[0] : 1, p.stride[0],
-                            p.size[0], tpi_esize(self->dtype), p.dim[0], {0}};
+            simple_job j = {tpi_data(t), tpi_data(self), tpi_data(out),          t->ndim == 1 ? t->strides[0] : 1,
+                            p.stride[0], p.size[0],      tpi_esize(self->dtype), p.dim[0],
+                            {0}};
             tpi_parallel_for(p.n, 1 << 15, simple_range, &j);
             rc = tpi_report_bad("index", &j.bad);
             tp_release(t);
@@ -279,21 +291,21 @@ typedef struct put_job {
     bool add, over_b;  /* what the range counts: b, or d */
 } put_job;
 
-#define PUT(T, STORE)                                                                             \
-    if (nd == 1) {                                                                                \
-        for (int64_t c = 0; c < nc; c++) STORE(((T *)dst)[off[c]], ((const T *)src)[c * step])    \
-    } else if (!after) {                                                                          \
-        for (int64_t c = 0; c < nc; c++)                                                          \
-            for (int64_t d = d0; d < d1; d++)                                                     \
-                STORE(((T *)dst)[off[c] + d], ((const T *)src)[(c * nd + d) * step])              \
-    } else {                                                                                      \
-        for (int64_t c = 0; c < nc; c++)                                                          \
-            for (int64_t d = d0; d < d1; d++)                                                     \
-                STORE(((T *)dst)[off[c] + after[d]], ((const T *)src)[(c * nd + d) * step])       \
+#define PUT(T, STORE)                                                                                              \
+    if (nd == 1) {                                                                                                 \
+        for (int64_t c = 0; c < nc; c++) STORE(((T *)dst)[off[c]], ((const T *)src)[c * step])                     \
+    } else if (!after) {                                                                                           \
+        for (int64_t c = 0; c < nc; c++)                                                                           \
+            for (int64_t d = d0; d < d1; d++) STORE(((T *)dst)[off[c] + d], ((const T *)src)[(c * nd + d) * step]) \
+    } else {                                                                                                       \
+        for (int64_t c = 0; c < nc; c++)                                                                           \
+            for (int64_t d = d0; d < d1; d++)                                                                      \
+                STORE(((T *)dst)[off[c] + after[d]], ((const T *)src)[(c * nd + d) * step])                        \
     }
 #define MOVE(T) PUT(T, TPI_STORE_SET)
 
-static void put_block(const put_job *j, int64_t b0, int64_t b1, int64_t d0, int64_t d1) {
+static void put_block(const put_job *j, int64_t b0, int64_t b1, int64_t d0, int64_t d1)
+{
     const plan *p = j->p;
     int64_t nc = p->nc, nd = p->nd, step = j->step;
     for (int64_t a = 0; a < p->na; a++)
@@ -309,13 +321,15 @@ static void put_block(const put_job *j, int64_t b0, int64_t b1, int64_t d0, int6
         }
 }
 
-static void put_range(int64_t begin, int64_t end, void *arg) {
+static void put_range(int64_t begin, int64_t end, void *arg)
+{
     const put_job *j = arg;
     if (j->over_b) put_block(j, begin, end, 0, j->p->nd);
     else put_block(j, 0, j->p->nb, begin, end);
 }
 
-int k_index_put_dims(tp_call *c) {
+int k_index_put_dims(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *self = arg_t(&a[0]), *values = arg_t(&a[2]);
     bool preset = c->out[0] != NULL;
@@ -325,12 +339,13 @@ int k_index_put_dims(tp_call *c) {
     tp_val list = {.tag = TPI_TENSORS, .n = a[1].n, .v.ts = indices};
     if (a[1].n > TP_MAX_NDIM) return tpi_fail(TP_ERR_VALUE, "index_put: too many indices");
     /* The geometry is that of what is written, which need not be self's. */
-    if ((rc = plan_shape(&p, "index_put", preset ? c->out[0] : self, &a[1], &a[3], arg_i(&a[4]), arg_i(&a[5])))) return rc;
+    if ((rc = plan_shape(&p, "index_put", preset ? c->out[0] : self, &a[1], &a[3], arg_i(&a[4]), arg_i(&a[5]))))
+        return rc;
     if (values->ndim != p.ndim || memcmp(values->shape, p.shape, sizeof(int64_t) * (size_t)p.ndim) ||
         values->dtype != self->dtype)
-        return tpi_fail(TP_ERR_VALUE, "index_put: values of shape %s and dtype %s for elements of shape %s and dtype %s",
-                        tpi_str(values), tp_dtype_name(values->dtype), tpi_shape_str(p.ndim, p.shape),
-                        tp_dtype_name(self->dtype));
+        return tpi_fail(
+            TP_ERR_VALUE, "index_put: values of shape %s and dtype %s for elements of shape %s and dtype %s",
+            tpi_str(values), tp_dtype_name(values->dtype), tpi_shape_str(p.ndim, p.shape), tp_dtype_name(self->dtype));
     if (preset) { /* before anything is written */
         for (; held < a[1].n; held++)
             if (!(indices[held] = tpi_apart(a[1].v.ts[held], c->out[0]))) goto done;
@@ -353,8 +368,8 @@ int k_index_put_dims(tp_call *c) {
         if (plan_offsets(&p, &list)) goto done;
     }
     if (values->numel) {
-        put_job j = {&p, tpi_data(src), tpi_data(out), uniform ? 0 : 1, out->dtype, tpi_esize(out->dtype), arg_b(&a[6]),
-                     p.nb > 1};
+        put_job j = {&p,         tpi_data(src),         tpi_data(out), uniform ? 0 : 1,
+                     out->dtype, tpi_esize(out->dtype), arg_b(&a[6]),  p.nb > 1};
         int64_t work = p.n * (j.over_b ? p.nd : p.nb);
         tpi_parallel_for(j.over_b ? p.nb : p.nd, (1 << 15) / work + 1, put_range, &j);
     }

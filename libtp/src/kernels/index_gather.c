@@ -1,4 +1,5 @@
 /* gather_dim and scatter_dim: index has self's rank and says, element by element, where along dim. */
+#include "core/clones.h"
 #include "kernels/index.h"
 
 /* Joint walk over index and the tensor of its shape (out or src), and self without its own steps along dim. */
@@ -10,7 +11,8 @@ typedef struct walk {
 } walk;
 
 static int walk_begin(walk *w, const char *op, tp_tensor *self, int64_t dim, const tp_tensor *index,
-                      const tp_tensor *other) {
+                      const tp_tensor *other)
+{
     bool fits = index->ndim == self->ndim && self->ndim > 0 && dim >= 0 && dim < self->ndim &&
                 other->ndim == index->ndim;
     for (int i = 0; fits && i < index->ndim; i++)
@@ -32,7 +34,8 @@ static int walk_begin(walk *w, const char *op, tp_tensor *self, int64_t dim, con
 }
 
 /* Drops dimensions of size one and joins neighbours that are one run in all three. */
-static void walk_fold(walk *w) {
+static void walk_fold(walk *w)
+{
     int n = 0;
     for (int i = 0; i < w->ndim; i++) {
         if (w->shape[i] == 1) continue;
@@ -65,7 +68,10 @@ typedef struct gather_job {
     tpi_bad_index bad;
 } gather_job;
 
-static void gather_range(int64_t begin, int64_t end, void *arg) {
+enum { BLOCK = 256 };
+
+TP_CLONES static void gather_range(int64_t begin, int64_t end, void *arg)
+{
     gather_job *j = arg;
     const walk *w = &j->w;
     int last = w->ndim - 1;
@@ -82,26 +88,39 @@ static void gather_range(int64_t begin, int64_t end, void *arg) {
             other += at * w->sother[d];
         }
         const int64_t *ix = j->index + index;
-#define GATHER(UNIT)                                                                \
-    const UNIT *src = (const UNIT *)j->src + self;                                  \
-    UNIT *dst = (UNIT *)j->dst + other;                                             \
-    for (int64_t x = x0; x < x1; x++) {                                             \
-        int64_t v = ix[x * si];                                                     \
-        v += v < 0 ? length : 0;                                                    \
-        if (__builtin_expect((uint64_t)v >= (uint64_t)length, 0)) {                 \
-            wrong = x;                                                              \
-            break;                                                                  \
-        }                                                                           \
-        dst[x * so] = src[v * along + x * ss];                                      \
+        /* A block at a time, offsets first: both loops become vector code. */
+        for (int64_t x = x0; x < x1; x += BLOCK) {
+            int64_t off[BLOCK], n = x1 - x < BLOCK ? x1 - x : BLOCK, bad = 0;
+            const int64_t *at = ix + x * si;
+#define OFFSETS(SI, SS, ALONG)                                          \
+    for (int64_t k = 0; k < n; k++) {                                   \
+        int64_t v = at[k * (SI)];                                       \
+        v += length & (v >> 63);                                        \
+        bad |= v | (int64_t)((uint64_t)length - 1 - (uint64_t)v);       \
+        off[k] = (int64_t)((uint64_t)v * (uint64_t)(ALONG)) + k * (SS); \
     }
-        switch (j->size) {
-        case 1: { GATHER(uint8_t) break; }
-        case 2: { GATHER(uint16_t) break; }
-        case 4: { GATHER(uint32_t) break; }
-        case 8: { GATHER(uint64_t) break; }
-        default: { GATHER(tpi_unit128) break; }
-        }
+            if (si == 1 && ss == 0 && along == 1) {
+                OFFSETS(1, 0, 1)
+            } else {
+                OFFSETS(si, ss, along)
+            }
+#undef OFFSETS
+            if (bad < 0) {
+                for (wrong = x; ix[wrong * si] >= -length && ix[wrong * si] < length;) wrong++;
+                break;
+            }
+#define GATHER(UNIT)                                               \
+    {                                                              \
+        const UNIT *s = (const UNIT *)j->src + self + x * ss;      \
+        UNIT *o = (UNIT *)j->dst + other + x * so;                 \
+        if (so == 1)                                               \
+            for (int64_t k = 0; k < n; k++) o[k] = s[off[k]];      \
+        else                                                       \
+            for (int64_t k = 0; k < n; k++) o[k * so] = s[off[k]]; \
+    }
+            TPI_BY_SIZE(j->size, GATHER)
 #undef GATHER
+        }
         if (wrong >= 0) {
             tpi_note_bad(&j->bad, ix[wrong * si], w->dim, length);
             return;
@@ -122,21 +141,25 @@ typedef struct scatter_job {
     bool add;
 } scatter_job;
 
-static void scatter_walk(const walk *w, const int64_t *index, const char *src, char *dst, const scatter_job *j) {
+static void scatter_walk(const walk *w, const int64_t *index, const char *src, char *dst, const scatter_job *j)
+{
     int64_t at[TPI_DIMS_CAP] = {0}, self = 0, other = 0;
     int last = w->ndim - 1;
     int64_t inner = w->shape[last], si = w->sindex[last], so = w->sother[last], ss = w->sself[last], along = w->along,
             length = w->length;
+    bool plain = si == 1 && so == 1 && ss == 0 && along == 1;
     for (;;) {
-#define SCATTER(T, STORE)                                                           \
-    {                                                                               \
-        const T *s = (const T *)src + other;                                        \
-        T *o = (T *)dst + self;                                                     \
-        for (int64_t x = 0; x < inner; x++) {                                       \
-            int64_t v = index[x * si];                                              \
-            v += v < 0 ? length : 0;                                                \
-            STORE(o[v * along + x * ss], s[x * so])                                 \
-        }                                                                           \
+#define WRITE(T, STORE, SI, SO, SS, ALONG)                                             \
+    for (int64_t x = 0; x < inner; x++) {                                              \
+        int64_t v = index[x * SI];                                                     \
+        v += v < 0 ? length : 0;                                                       \
+        STORE(((T *)dst + self)[v * ALONG + x * SS], ((const T *)src + other)[x * SO]) \
+    }
+#define SCATTER(T, STORE)                  \
+    if (plain) {                           \
+        WRITE(T, STORE, 1, 1, 0, 1)        \
+    } else {                               \
+        WRITE(T, STORE, si, so, ss, along) \
     }
 #define MOVE(T) SCATTER(T, TPI_STORE_SET)
         if (j->add) {
@@ -146,6 +169,7 @@ static void scatter_walk(const walk *w, const int64_t *index, const char *src, c
         }
 #undef MOVE
 #undef SCATTER
+#undef WRITE
         int d = last - 1;
         for (; d >= 0; d--) {
             self += w->sself[d];
@@ -161,7 +185,8 @@ static void scatter_walk(const walk *w, const int64_t *index, const char *src, c
     }
 }
 
-static void scatter_range(int64_t begin, int64_t end, void *arg) {
+static void scatter_range(int64_t begin, int64_t end, void *arg)
+{
     const scatter_job *j = arg;
     walk w = j->w;
     const int64_t *index = j->index;
@@ -185,7 +210,8 @@ typedef struct check_job {
     tpi_bad_index bad;
 } check_job;
 
-static void check_range(int64_t begin, int64_t end, void *arg) {
+static void check_range(int64_t begin, int64_t end, void *arg)
+{
     check_job *j = arg;
     const walk *w = &j->w;
     int last = w->ndim - 1;
@@ -210,7 +236,8 @@ static void check_range(int64_t begin, int64_t end, void *arg) {
     }
 }
 
-static int check_all(const char *op, const walk *w, const tp_tensor *index) {
+static int check_all(const char *op, const walk *w, const tp_tensor *index)
+{
     check_job j = {.w = *w, .index = tpi_data(index)};
     for (int i = 0; i < j.w.ndim; i++) j.w.sself[i] = j.w.sother[i] = j.w.sindex[i];
     walk_fold(&j.w);
@@ -219,7 +246,8 @@ static int check_all(const char *op, const walk *w, const tp_tensor *index) {
 }
 
 /* Zeros in out, which is contiguous, where a later entry of index means the same element of self. */
-static int keep_last(tp_tensor *self, const walk *w, tp_tensor *index, tp_tensor *out) {
+static int keep_last(tp_tensor *self, const walk *w, tp_tensor *index, tp_tensor *out)
+{
     int64_t n = index->numel, strides[TPI_DIMS_CAP];
     int64_t *winner = tpi_alloc(sizeof *winner * (size_t)self->numel);
     int64_t *slot = tpi_alloc(sizeof *slot * (size_t)n);
@@ -250,7 +278,8 @@ static int keep_last(tp_tensor *self, const walk *w, tp_tensor *index, tp_tensor
     return rc;
 }
 
-int k_gather(tp_call *c) {
+int k_gather(tp_call *c)
+{
     tp_tensor *self = arg_t(&c->args[0]), *index = tpi_as_int64(arg_t(&c->args[2]));
     tp_tensor *out = index ? tpi_empty_like(index, self->dtype) : NULL;
     walk w;
@@ -268,7 +297,8 @@ int k_gather(tp_call *c) {
     return rc;
 }
 
-int k_scatter(tp_call *c) {
+int k_scatter(tp_call *c)
+{
     tp_tensor *self = arg_t(&c->args[0]), *src = arg_t(&c->args[3]);
     bool preset = c->out[0] != NULL;
     tp_tensor *index = tpi_as_int64(arg_t(&c->args[2])), *out = NULL, *target = preset ? c->out[0] : self;
@@ -290,7 +320,13 @@ int k_scatter(tp_call *c) {
     if (!rc && !(out = tpi_written(c))) rc = tp_error_code();
     if (!rc && !preset) rc = walk_begin(&w, "scatter", out, arg_i(&c->args[1]), index, src);
     if (!rc && index->numel) {
-        scatter_job j = {w, -1, tpi_data(index), tpi_data(src), tpi_data(out), out->dtype, tpi_esize(out->dtype),
+        scatter_job j = {w,
+                         -1,
+                         tpi_data(index),
+                         tpi_data(src),
+                         tpi_data(out),
+                         out->dtype,
+                         tpi_esize(out->dtype),
                          arg_b(&c->args[4])};
         for (int i = 0; i < w.ndim; i++)
             if (i != w.dim && w.shape[i] > 1 && (j.split < 0 || w.shape[i] > w.shape[j.split])) j.split = i;

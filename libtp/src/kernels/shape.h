@@ -9,12 +9,14 @@
 #define TPI_DIMS_CAP (TP_MAX_NDIM + 4)
 
 /* Stores a new reference in an output, or reports why there is none. */
-static inline int tpi_set_out(tp_call *c, int k, tp_tensor *t) {
+static inline int tpi_set_out(tp_call *c, int k, tp_tensor *t)
+{
     c->out[k] = t;
     return t ? 0 : tp_error_code();
 }
 
-static inline void tpi_copy_dims(int64_t *dst, const int64_t *src, int64_t n) {
+static inline void tpi_copy_dims(int64_t *dst, const int64_t *src, int64_t n)
+{
     if (n > 0) memcpy(dst, src, (size_t)n * sizeof *dst);
 }
 

@@ -1,4 +1,5 @@
 /* Operators that rearrange elements into new memory: cat, flip, roll, tril, triu. */
+#include "core/clones.h"
 #include "core/pool.h"
 #include "kernels/kernels.h"
 #include "kernels/shape.h"
@@ -6,10 +7,10 @@
 /* ---- cat ---- */
 
 /* Copies `rows` pieces of `bytes`; pieces of one element are moved by loops of their width. */
-static void copy_rows(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t rows, int64_t bytes) {
-#define ROWS_OF(UNIT)                                                                   \
-    for (int64_t r = 0; r < rows; r++, dst += dst_step, src += src_step)                \
-        memcpy(dst, src, sizeof(UNIT))
+static void copy_rows(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t rows, int64_t bytes)
+{
+#define ROWS_OF(UNIT)                                                                                   \
+    for (int64_t r = 0; r < rows; r++, dst += dst_step, src += src_step) memcpy(dst, src, sizeof(UNIT))
     switch (bytes) {
     case 0: return;
     case 4: ROWS_OF(uint32_t); return;
@@ -27,12 +28,14 @@ typedef struct cat_job {
     int64_t dst_step, bytes;
 } cat_job;
 
-static void cat_range(int64_t begin, int64_t end, void *arg) {
+static void cat_range(int64_t begin, int64_t end, void *arg)
+{
     cat_job *j = arg;
     copy_rows(j->dst + begin * j->dst_step, j->dst_step, j->src + begin * j->bytes, j->bytes, end - begin, j->bytes);
 }
 
-int k_cat(tp_call *c) {
+int k_cat(tp_call *c)
+{
     tp_tensor **ts = c->args[0].v.ts;
     int n = c->args[0].n, d, rc;
     if (n == 0 || !ts[0]) return tpi_fail(TP_ERR_VALUE, "cat: an empty list of tensors");
@@ -81,27 +84,75 @@ int k_cat(tp_call *c) {
 
 /* ---- flip, roll ---- */
 
-int k_flip(tp_call *c) {
+typedef struct flip_job {
+    const char *src;
+    char *dst;
+    int ndim, size;
+    int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
+} flip_job;
+
+/* Rows begin..end, each read backwards. */
+TP_CLONES static void flip_rows(int64_t begin, int64_t end, void *arg)
+{
+    const flip_job *j = arg;
+    int last = j->ndim - 1;
+    int64_t n = j->shape[last];
+    for (int64_t r = begin; r < end; r++) {
+        int64_t rest = r, at = 0;
+        for (int d = last - 1; d >= 0; d--) {
+            at += rest % j->shape[d] * j->strides[d];
+            rest /= j->shape[d];
+        }
+#define REVERSE(UNIT)                                 \
+    {                                                 \
+        const UNIT *s = (const UNIT *)j->src + at;    \
+        UNIT *o = (UNIT *)j->dst + r * n;             \
+        for (int64_t i = 0; i < n; i++) o[i] = s[-i]; \
+    }
+        switch (j->size) {
+        case 1: REVERSE(uint8_t) break;
+        case 2: REVERSE(uint16_t) break;
+        case 4: REVERSE(uint32_t) break;
+        case 8: REVERSE(uint64_t) break;
+        default: REVERSE(double _Complex) break;
+        }
+#undef REVERSE
+    }
+}
+
+int k_flip(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int dims[TPI_DIMS_CAP];
-    int64_t strides[TPI_DIMS_CAP], offset = t->offset;
+    flip_job j = {.ndim = t->ndim, .size = tpi_esize(t->dtype)};
+    int64_t offset = t->offset;
     int n = c->args[1].n, rc = tpi_wrap_dims("flip", c->args[1].v.ints, n, t->ndim, dims);
     if (rc) return rc;
-    tpi_copy_dims(strides, t->strides, t->ndim);
+    tpi_copy_dims(j.shape, t->shape, t->ndim);
+    tpi_copy_dims(j.strides, t->strides, t->ndim);
     if (t->numel && t->ndim)
         for (int i = 0; i < n; i++) {
             offset += (t->shape[dims[i]] - 1) * t->strides[dims[i]];
-            strides[dims[i]] = -t->strides[dims[i]];
+            j.strides[dims[i]] = -t->strides[dims[i]];
         }
-    tp_tensor *reversed = tpi_dense_view(t, t->ndim, t->shape, strides, offset);
+    tp_tensor *reversed = tpi_dense_view(t, t->ndim, j.shape, j.strides, offset);
     if (!reversed) return tp_error_code();
-    rc = tpi_set_out(c, 0, tpi_dense_cast(reversed, t->dtype));
+    tp_tensor *out;
+    if (t->ndim && t->numel && j.strides[t->ndim - 1] == -1) {
+        int64_t row = j.shape[t->ndim - 1];
+        if ((out = tpi_empty_like(t, t->dtype))) {
+            j.src = tpi_data(reversed);
+            j.dst = tpi_data(out);
+            tpi_parallel_for(t->numel / row, (1 << 16) / row + 1, flip_rows, &j);
+        }
+    } else out = tpi_dense_cast(reversed, t->dtype);
     tp_release(reversed);
-    return rc;
+    return tpi_set_out(c, 0, out);
 }
 
 /* out[to:to + len] = t[from:from + len] along d */
-static int copy_part(tp_tensor *out, tp_tensor *t, int d, int64_t to, int64_t from, int64_t len) {
+static int copy_part(tp_tensor *out, tp_tensor *t, int d, int64_t to, int64_t from, int64_t len)
+{
     int64_t shape[TPI_DIMS_CAP];
     if (len == 0) return 0;
     tpi_copy_dims(shape, t->shape, t->ndim);
@@ -114,7 +165,8 @@ static int copy_part(tp_tensor *out, tp_tensor *t, int d, int64_t to, int64_t fr
     return rc;
 }
 
-int k_roll(tp_call *c) {
+int k_roll(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int d, rc = tpi_wrap_dim("roll", arg_i(&c->args[2]), t->ndim, &d);
     if (rc) return rc;
@@ -141,7 +193,8 @@ typedef struct tri_job {
 } tri_job;
 
 /* Zeros the other side of rows begin..end, counted over all matrices. */
-static void tri_range(int64_t begin, int64_t end, void *arg) {
+static void tri_range(int64_t begin, int64_t end, void *arg)
+{
     tri_job *j = arg;
     for (int64_t r = begin; r < end; r++) {
         int64_t i = r % j->rows;
@@ -154,15 +207,16 @@ static void tri_range(int64_t begin, int64_t end, void *arg) {
     }
 }
 
-static int triangle(tp_call *c, const char *op, bool upper) {
+static int triangle(tp_call *c, const char *op, bool upper)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     if (t->ndim < 2)
         return tpi_fail(TP_ERR_VALUE, "%s: at least 2 dimensions are needed, got shape %s", op, tpi_str(t));
     tp_tensor *out = tpi_dense_cast(t, t->dtype);
     if (!out) return tp_error_code();
     if (out->numel) {
-        tri_job job = {tpi_data(out), t->shape[t->ndim - 2], t->shape[t->ndim - 1], arg_i(&c->args[1]),
-                       tpi_esize(t->dtype), upper};
+        tri_job job = {tpi_data(out),      t->shape[t->ndim - 2], t->shape[t->ndim - 1],
+                       arg_i(&c->args[1]), tpi_esize(t->dtype),   upper};
         tpi_parallel_for(out->numel / job.cols, (1 << 16) / job.cols + 1, tri_range, &job);
     }
     c->out[0] = out;
@@ -174,19 +228,24 @@ int k_triu(tp_call *c) { return triangle(c, "triu", true); }
 
 /* ---- unfold, backwards: windows may overlap, so they are added ---- */
 
-#define ADD_ROWS(T)                                                        \
+#define ADD_ROWS(T)                                                      \
     for (int64_t i = 0; i < n; i++) ((T *)dst)[i] += ((const T *)src)[i]
 
 /* dst += src over n elements. Integers wrap around, bool is the logical or, half types round once an addition. */
-void tpi_add_run(int dtype, int64_t n, void *dst, const void *src) {
+void tpi_add_run(int dtype, int64_t n, void *dst, const void *src)
+{
     switch (dtype) {
     case TP_BOOL:
         for (int64_t i = 0; i < n; i++) ((uint8_t *)dst)[i] |= ((const uint8_t *)src)[i];
         break;
-    case TP_UINT8: case TP_INT8: ADD_ROWS(uint8_t); break;
-    case TP_UINT16: case TP_INT16: ADD_ROWS(uint16_t); break;
-    case TP_UINT32: case TP_INT32: ADD_ROWS(uint32_t); break;
-    case TP_UINT64: case TP_INT64: ADD_ROWS(uint64_t); break;
+    case TP_UINT8:
+    case TP_INT8: ADD_ROWS(uint8_t); break;
+    case TP_UINT16:
+    case TP_INT16: ADD_ROWS(uint16_t); break;
+    case TP_UINT32:
+    case TP_INT32: ADD_ROWS(uint32_t); break;
+    case TP_UINT64:
+    case TP_INT64: ADD_ROWS(uint64_t); break;
     case TP_FLOAT16:
         for (int64_t i = 0; i < n; i++) {
             uint16_t *p = (uint16_t *)dst + i;
@@ -201,12 +260,19 @@ void tpi_add_run(int dtype, int64_t n, void *dst, const void *src) {
         break;
     case TP_FLOAT32: ADD_ROWS(float); break;
     case TP_FLOAT64: ADD_ROWS(double); break;
-    case TP_COMPLEX64: n *= 2; ADD_ROWS(float); break;
-    case TP_COMPLEX128: n *= 2; ADD_ROWS(double); break;
+    case TP_COMPLEX64:
+        n *= 2;
+        ADD_ROWS(float);
+        break;
+    case TP_COMPLEX128:
+        n *= 2;
+        ADD_ROWS(double);
+        break;
     }
 }
 
-int k_unfold_backward(tp_call *c) {
+int k_unfold_backward(tp_call *c)
+{
     tp_tensor *grad = arg_t(&c->args[0]);
     const tp_val *in = &c->args[1];
     int64_t size = arg_i(&c->args[3]), step = arg_i(&c->args[4]), numel, count;

@@ -2,14 +2,16 @@
 #include "kernels/kernels.h"
 #include "kernels/shape.h"
 
-int tpi_check_rank(const char *op, int64_t n) {
+int tpi_check_rank(const char *op, int64_t n)
+{
     if (n > TP_MAX_NDIM)
         return tpi_fail(TP_ERR_VALUE, "%s: %lld dimensions are more than the %d supported", op, (long long)n,
                         TP_MAX_NDIM);
     return 0;
 }
 
-int tpi_wrap_dims(const char *op, const int64_t *dims, int64_t n, int ndim, int *out) {
+int tpi_wrap_dims(const char *op, const int64_t *dims, int64_t n, int ndim, int *out)
+{
     bool seen[TPI_DIMS_CAP] = {false};
     int rc = tpi_check_rank(op, n);
     if (rc) return rc;
@@ -23,13 +25,14 @@ int tpi_wrap_dims(const char *op, const int64_t *dims, int64_t n, int ndim, int 
     return 0;
 }
 
-int tpi_wrap_permutation(const char *op, const int64_t *dims, int64_t n, int ndim, int *out) {
-    if (n != ndim)
-        return tpi_fail(TP_ERR_VALUE, "%s: %lld dims for a tensor of %d dimensions", op, (long long)n, ndim);
+int tpi_wrap_permutation(const char *op, const int64_t *dims, int64_t n, int ndim, int *out)
+{
+    if (n != ndim) return tpi_fail(TP_ERR_VALUE, "%s: %lld dims for a tensor of %d dimensions", op, (long long)n, ndim);
     return tpi_wrap_dims(op, dims, n, ndim, out);
 }
 
-int tpi_expand_size(const char *op, int ndim, const int64_t *shape, const int64_t *size, int64_t n, int64_t *out) {
+int tpi_expand_size(const char *op, int ndim, const int64_t *shape, const int64_t *size, int64_t n, int64_t *out)
+{
     int rc = tpi_check_rank(op, n);
     if (rc) return rc;
     if (n < ndim)
@@ -48,7 +51,8 @@ int tpi_expand_size(const char *op, int ndim, const int64_t *shape, const int64_
     return 0;
 }
 
-int tpi_slice_bounds(const char *op, int64_t size, int64_t step, int64_t *start, int64_t *end, int64_t *len) {
+int tpi_slice_bounds(const char *op, int64_t size, int64_t step, int64_t *start, int64_t *end, int64_t *len)
+{
     if (step <= 0) return tpi_fail(TP_ERR_VALUE, "%s: step must be positive, got %lld", op, (long long)step);
     int64_t s = *start < 0 ? *start + size : *start;
     int64_t e = *end < 0 ? *end + size : *end;
@@ -60,7 +64,8 @@ int tpi_slice_bounds(const char *op, int64_t size, int64_t step, int64_t *start,
     return 0;
 }
 
-int tpi_wrap_index(const char *op, int64_t index, int dim, int64_t size, int64_t *out) {
+int tpi_wrap_index(const char *op, int64_t index, int dim, int64_t size, int64_t *out)
+{
     if (index < -size || index >= size)
         return tpi_fail(TP_ERR_INDEX, "%s: index %lld is out of bounds for dimension %d with size %lld", op,
                         (long long)index, dim, (long long)size);
@@ -69,14 +74,14 @@ int tpi_wrap_index(const char *op, int64_t index, int dim, int64_t size, int64_t
 }
 
 int tpi_diagonal_geometry(const char *op, int ndim, const int64_t *shape, int64_t offset, int64_t dim1, int64_t dim2,
-                          int *d1, int *d2, int64_t *row, int64_t *col, int64_t *len) {
+                          int *d1, int *d2, int64_t *row, int64_t *col, int64_t *len)
+{
     int rc;
     if (ndim < 2)
         return tpi_fail(TP_ERR_VALUE, "%s: at least 2 dimensions are needed, got shape %s", op,
                         tpi_shape_str(ndim, shape));
     if ((rc = tpi_wrap_dim(op, dim1, ndim, d1)) || (rc = tpi_wrap_dim(op, dim2, ndim, d2))) return rc;
-    if (*d1 == *d2)
-        return tpi_fail(TP_ERR_VALUE, "%s: dim1 and dim2 are the same dimension %d", op, *d1);
+    if (*d1 == *d2) return tpi_fail(TP_ERR_VALUE, "%s: dim1 and dim2 are the same dimension %d", op, *d1);
     int64_t rows = shape[*d1], cols = shape[*d2];
     /* Beyond the corner in either direction: empty. */
     if (offset >= cols || offset <= -rows) {
@@ -90,7 +95,8 @@ int tpi_diagonal_geometry(const char *op, int ndim, const int64_t *shape, int64_
     return 0;
 }
 
-int tpi_squeeze_mask(const char *op, int ndim, const int64_t *shape, const int64_t *dims, int64_t n, bool *drop) {
+int tpi_squeeze_mask(const char *op, int ndim, const int64_t *shape, const int64_t *dims, int64_t n, bool *drop)
+{
     int at[TPI_DIMS_CAP];
     int rc = tpi_wrap_dims(op, dims, n, ndim, at);
     if (rc) return rc;
@@ -100,7 +106,8 @@ int tpi_squeeze_mask(const char *op, int ndim, const int64_t *shape, const int64
     return 0;
 }
 
-int k_view(tp_call *c) {
+int k_view(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const int64_t *size = c->args[1].v.ints;
     int n = c->args[1].n;
@@ -113,7 +120,8 @@ int k_view(tp_call *c) {
     return tpi_set_out(c, 0, tpi_dense_view(t, n, shape, strides, t->offset));
 }
 
-int k_permute(tp_call *c) {
+int k_permute(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int dims[TPI_DIMS_CAP];
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
@@ -126,7 +134,8 @@ int k_permute(tp_call *c) {
     return tpi_set_out(c, 0, tpi_dense_view(t, t->ndim, shape, strides, t->offset));
 }
 
-int k_expand(tp_call *c) {
+int k_expand(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int n = c->args[1].n;
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP], numel;
@@ -141,9 +150,10 @@ int k_expand(tp_call *c) {
 }
 
 /* The views are made by functions of their own: the backward kernels write through the same geometry. */
-static tp_tensor *slice_view(const char *op, tp_tensor *t, int64_t dim, int64_t start, int64_t end, int64_t step) {
-    int d;
-    int64_t len, shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
+static tp_tensor *slice_view(const char *op, tp_tensor *t, int64_t dim, int64_t start, int64_t end, int64_t step)
+{
+    int d = 0;
+    int64_t len = 0, shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
     if (t->ndim == 0) return tpi_null(TP_ERR_INDEX, "%s: a 0-d tensor can't be sliced", op);
     if (tpi_wrap_dim(op, dim, t->ndim, &d) || tpi_slice_bounds(op, t->shape[d], step, &start, &end, &len)) return NULL;
     tpi_copy_dims(shape, t->shape, t->ndim);
@@ -154,7 +164,8 @@ static tp_tensor *slice_view(const char *op, tp_tensor *t, int64_t dim, int64_t 
     return tpi_dense_view(t, t->ndim, shape, strides, t->offset + (len ? start * t->strides[d] : 0));
 }
 
-static tp_tensor *select_view(const char *op, tp_tensor *t, int64_t dim, int64_t index) {
+static tp_tensor *select_view(const char *op, tp_tensor *t, int64_t dim, int64_t index)
+{
     int d;
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
     if (t->ndim == 0) return tpi_null(TP_ERR_INDEX, "%s: a 0-d tensor can't be indexed", op);
@@ -167,7 +178,8 @@ static tp_tensor *select_view(const char *op, tp_tensor *t, int64_t dim, int64_t
     return tpi_dense_view(t, t->ndim - 1, shape, strides, t->offset + index * t->strides[d]);
 }
 
-static tp_tensor *diagonal_view(const char *op, tp_tensor *t, int64_t offset, int64_t dim1, int64_t dim2) {
+static tp_tensor *diagonal_view(const char *op, tp_tensor *t, int64_t offset, int64_t dim1, int64_t dim2)
+{
     int d1, d2;
     int64_t row, col, len, shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
     if (tpi_diagonal_geometry(op, t->ndim, t->shape, offset, dim1, dim2, &d1, &d2, &row, &col, &len)) return NULL;
@@ -182,23 +194,27 @@ static tp_tensor *diagonal_view(const char *op, tp_tensor *t, int64_t offset, in
     return tpi_dense_view(t, k, shape, strides, t->offset + row * t->strides[d1] + col * t->strides[d2]);
 }
 
-int k_slice(tp_call *c) {
+int k_slice(tp_call *c)
+{
     const tp_val *a = c->args;
     return tpi_set_out(c, 0, slice_view("slice", arg_t(&a[0]), arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4])));
 }
 
-int k_select(tp_call *c) {
+int k_select(tp_call *c)
+{
     const tp_val *a = c->args;
     return tpi_set_out(c, 0, select_view("select", arg_t(&a[0]), arg_i(&a[1]), arg_i(&a[2])));
 }
 
-int k_diagonal(tp_call *c) {
+int k_diagonal(tp_call *c)
+{
     const tp_val *a = c->args;
     return tpi_set_out(c, 0, diagonal_view("diagonal", arg_t(&a[0]), arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3])));
 }
 
 /* How many windows of `size`, `step` apart, fit. */
-int tpi_unfold_count(const char *op, int64_t length, int64_t size, int64_t step, int64_t *count) {
+int tpi_unfold_count(const char *op, int64_t length, int64_t size, int64_t step, int64_t *count)
+{
     if (step <= 0) return tpi_fail(TP_ERR_VALUE, "%s: step must be positive, got %lld", op, (long long)step);
     if (size < 0 || size > length)
         return tpi_fail(TP_ERR_VALUE, "%s: windows of size %lld do not fit into a dimension of size %lld", op,
@@ -207,10 +223,11 @@ int tpi_unfold_count(const char *op, int64_t length, int64_t size, int64_t step,
     return 0;
 }
 
-int k_unfold(tp_call *c) {
+int k_unfold(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
-    int d;
-    int64_t size = arg_i(&c->args[2]), step = arg_i(&c->args[3]), count;
+    int d = 0;
+    int64_t size = arg_i(&c->args[2]), step = arg_i(&c->args[3]), count = 0;
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
     int rc = tpi_check_rank("unfold", t->ndim + 1);
     if (rc || (rc = tpi_wrap_dim("unfold", arg_i(&c->args[1]), t->ndim, &d)) ||
@@ -225,7 +242,8 @@ int k_unfold(tp_call *c) {
     return tpi_set_out(c, 0, tpi_dense_view(t, t->ndim + 1, shape, strides, t->offset));
 }
 
-int k_unsqueeze(tp_call *c) {
+int k_unsqueeze(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int d;
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
@@ -241,7 +259,8 @@ int k_unsqueeze(tp_call *c) {
     return tpi_set_out(c, 0, tpi_dense_view(t, t->ndim + 1, shape, strides, t->offset));
 }
 
-int k_squeeze_dims(tp_call *c) {
+int k_squeeze_dims(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     bool drop[TPI_DIMS_CAP];
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
@@ -258,7 +277,8 @@ int k_squeeze_dims(tp_call *c) {
 
 /* ---- writing a cotangent into zeros ---- */
 
-static tp_tensor *zeros_of(const char *op, const tp_call *c) {
+static tp_tensor *zeros_of(const char *op, const tp_call *c)
+{
     int64_t numel;
     const tp_val *size = &c->args[1];
     if (tpi_check_rank(op, size->n) || tpi_numel(op, size->n, size->v.ints, &numel)) return NULL;
@@ -268,7 +288,8 @@ static tp_tensor *zeros_of(const char *op, const tp_call *c) {
 }
 
 /* Consumes full and part; part is a view of full. */
-static int write_part(tp_call *c, const char *op, tp_tensor *full, tp_tensor *part) {
+static int write_part(tp_call *c, const char *op, tp_tensor *full, tp_tensor *part)
+{
     tp_tensor *grad = arg_t(&c->args[0]);
     int rc = part ? 0 : tp_error_code();
     if (!rc && (part->ndim != grad->ndim || memcmp(part->shape, grad->shape, sizeof(int64_t) * (size_t)grad->ndim)))
@@ -281,7 +302,8 @@ static int write_part(tp_call *c, const char *op, tp_tensor *full, tp_tensor *pa
     return rc;
 }
 
-int k_slice_backward(tp_call *c) {
+int k_slice_backward(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *full = zeros_of("slice_backward", c);
     if (!full) return tp_error_code();
@@ -289,14 +311,16 @@ int k_slice_backward(tp_call *c) {
                       slice_view("slice_backward", full, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]), arg_i(&a[5])));
 }
 
-int k_select_backward(tp_call *c) {
+int k_select_backward(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *full = zeros_of("select_backward", c);
     if (!full) return tp_error_code();
     return write_part(c, "select_backward", full, select_view("select_backward", full, arg_i(&a[2]), arg_i(&a[3])));
 }
 
-int k_diagonal_backward(tp_call *c) {
+int k_diagonal_backward(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *full = zeros_of("diagonal_backward", c);
     if (!full) return tp_error_code();

@@ -14,7 +14,8 @@
 
 static T zeros_for(T like) { return x_full_like(like, 0); }
 
-int index_dims__vjp(tp_vjp_ctx *c) {
+int index_dims__vjp(tp_vjp_ctx *c)
+{
     const tp_val *a = c->args;
     if (!c->need[0]) return 0;
     c->out[0] = x_index_put_dims(x_zeros_like(arg_t(&a[0])), INDICES(c), c->grads[0], a[2].v.ints, a[2].n, arg_i(&a[3]),
@@ -22,25 +23,29 @@ int index_dims__vjp(tp_vjp_ctx *c) {
     return 0;
 }
 
-int index_dims__jvp(tp_jvp_ctx *c) {
+int index_dims__jvp(tp_jvp_ctx *c)
+{
     const tp_val *a = c->args;
     if (!c->tangents[0]) return 0;
     c->out[0] = x_index_dims(c->tangents[0], INDICES(c), a[2].v.ints, a[2].n, arg_i(&a[3]), arg_i(&a[4]), arg_b(&a[5]));
     return 0;
 }
 
-int index_put_dims__vjp(tp_vjp_ctx *c) {
+int index_put_dims__vjp(tp_vjp_ctx *c)
+{
     const tp_val *a = c->args;
     T g = c->grads[0];
     bool add = arg_b(&a[6]);
     if (c->need[0])
-        c->out[0] = add ? g : x_index_put_dims(g, INDICES(c), zeros_for(arg_t(&a[2])), a[3].v.ints, a[3].n, arg_i(&a[4]),
-                                               arg_i(&a[5]), false);
+        c->out[0] = add ? g
+                        : x_index_put_dims(g, INDICES(c), zeros_for(arg_t(&a[2])), a[3].v.ints, a[3].n, arg_i(&a[4]),
+                                           arg_i(&a[5]), false);
     if (c->need[2]) c->out[2] = x_index_dims(g, INDICES(c), a[3].v.ints, a[3].n, arg_i(&a[4]), arg_i(&a[5]), !add);
     return 0;
 }
 
-int index_put_dims__jvp(tp_jvp_ctx *c) {
+int index_put_dims__jvp(tp_jvp_ctx *c)
+{
     const tp_val *a = c->args;
     T s = c->tangents[0], v = c->tangents[2];
     bool add = arg_b(&a[6]);
@@ -53,7 +58,8 @@ int index_put_dims__jvp(tp_jvp_ctx *c) {
 }
 
 /* 0..B-1 of shape [B, 1, ...]. */
-static T batch_numbers(int64_t size, int rank) {
+static T batch_numbers(int64_t size, int rank)
+{
     if (tpi_bad()) return NULL;
     int64_t shape[TPI_DIMS_CAP];
     shape[0] = size;
@@ -72,7 +78,8 @@ typedef struct lowered {
     int64_t dims[TPI_DIMS_CAP];
 } lowered;
 
-static int lower_indices(tp_batch_ctx *c, const tp_val *dims, bool self_mapped, lowered *l) {
+static int lower_indices(tp_batch_ctx *c, const tp_val *dims, bool self_mapped, lowered *l)
+{
     const tp_val *list = &c->args[1];
     int rank = 0;
     memset(l, 0, sizeof *l);
@@ -102,7 +109,8 @@ static int lower_indices(tp_batch_ctx *c, const tp_val *dims, bool self_mapped, 
     return 0;
 }
 
-int index_dims__batch(tp_batch_ctx *c) {
+int index_dims__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
     lowered l;
     bool self_mapped = bdim_of(c, 0) >= 0;
@@ -110,12 +118,12 @@ int index_dims__batch(tp_batch_ctx *c) {
     if (rc) return rc;
     int64_t pos = arg_i(&a[3]), lead = arg_i(&a[4]);
     T x = tpi_batch_front(c, 0);
-    if (l.mapped)
-        return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos, lead + 1, arg_b(&a[5])), 0);
+    if (l.mapped) return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos, lead + 1, arg_b(&a[5])), 0);
     return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos + 1, lead, arg_b(&a[5])), (int)lead);
 }
 
-int index_put_dims__batch(tp_batch_ctx *c) {
+int index_put_dims__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
     lowered l;
     int rc = lower_indices(c, &a[3], true, &l);
@@ -132,19 +140,22 @@ int index_put_dims__batch(tp_batch_ctx *c) {
 
 /* ---- gather, scatter ---- */
 
-int gather_dim__vjp(tp_vjp_ctx *c) {
+int gather_dim__vjp(tp_vjp_ctx *c)
+{
     const tp_val *a = c->args;
     if (c->need[0])
         c->out[0] = x_scatter_dim(x_zeros_like(arg_t(&a[0])), arg_i(&a[1]), arg_t(&a[2]), c->grads[0], !arg_b(&a[3]));
     return 0;
 }
 
-int gather_dim__batch(tp_batch_ctx *c) {
+int gather_dim__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
     return set_result(c, x_gather_dim(tpi_batch_full(c, 0), arg_i(&a[1]) + 1, tpi_batch_full(c, 2), arg_b(&a[3])), 0);
 }
 
-int scatter_dim__vjp(tp_vjp_ctx *c) {
+int scatter_dim__vjp(tp_vjp_ctx *c)
+{
     const tp_val *a = c->args;
     T g = c->grads[0], index = arg_t(&a[2]);
     bool add = arg_b(&a[4]);
@@ -153,7 +164,8 @@ int scatter_dim__vjp(tp_vjp_ctx *c) {
     return 0;
 }
 
-int scatter_dim__jvp(tp_jvp_ctx *c) {
+int scatter_dim__jvp(tp_jvp_ctx *c)
+{
     const tp_val *a = c->args;
     T s = c->tangents[0], v = c->tangents[3];
     bool add = arg_b(&a[4]);
@@ -165,8 +177,11 @@ int scatter_dim__jvp(tp_jvp_ctx *c) {
     return 0;
 }
 
-int scatter_dim__batch(tp_batch_ctx *c) {
+int scatter_dim__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
-    return set_result(c, x_scatter_dim(tpi_batch_full(c, 0), arg_i(&a[1]) + 1, tpi_batch_full(c, 2), tpi_batch_full(c, 3),
-                                       arg_b(&a[4])), 0);
+    return set_result(
+        c,
+        x_scatter_dim(tpi_batch_full(c, 0), arg_i(&a[1]) + 1, tpi_batch_full(c, 2), tpi_batch_full(c, 3), arg_b(&a[4])),
+        0);
 }

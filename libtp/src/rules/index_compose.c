@@ -7,19 +7,22 @@
 
 static bool is_index(const tp_tensor *t) { return tpi_is_int(t->dtype); }
 
-static T need_index(const char *op, T t) {
+static T need_index(const char *op, T t)
+{
     if (!t || is_index(t)) return t;
     return tpi_rule_fail(TP_ERR_TYPE, "%s: an index of dtype %s, integers are needed", op, tp_dtype_name(t->dtype));
 }
 
-static bool is_mapped(const tp_tensor *t) {
+static bool is_mapped(const tp_tensor *t)
+{
     for (; t->level; t = t->value)
         if (t->kind == TPI_BATCHED) return true;
     return false;
 }
 
 /* values as self's dtype */
-static T as_dtype_of(const char *op, T values, T self) {
+static T as_dtype_of(const char *op, T values, T self)
+{
     if (!values || !self || values->dtype == self->dtype) return values;
     if (tpi_is_complex(values->dtype) && !tpi_is_complex(self->dtype))
         return tpi_rule_fail(TP_ERR_TYPE, "%s: values of dtype %s can't be stored in dtype %s", op,
@@ -28,7 +31,8 @@ static T as_dtype_of(const char *op, T values, T self) {
 }
 
 /* An operator of another family by its name. */
-static T named(const char *name, tp_val a, tp_val b, tp_val d) {
+static T named(const char *name, tp_val a, tp_val b, tp_val d)
+{
     tp_val args[3] = {a, b, d};
     T out[1] = {NULL};
     if (tpi_bad()) return NULL;
@@ -37,26 +41,30 @@ static T named(const char *name, tp_val a, tp_val b, tp_val d) {
     return tpi_rule_call(op, args, out) ? NULL : out[0];
 }
 #define NOTHING ((tp_val){.tag = TPI_NONE})
-static T added(T x, T y) {
+static T added(T x, T y)
+{
     tp_scalar one = {.tag = TP_SCALAR_INT, .v.i = 1};
     return !x || !y ? NULL : named("add", val_t(x), val_t(y), val_s(&one));
 }
 static T where3(T cond, T x, T y) { return !cond || !x || !y ? NULL : named("where", val_t(cond), val_t(x), val_t(y)); }
 
 /* Ends a composite that may be in place: the result is written already, or is `t`. */
-static int finish(tpi_scope *s, tp_call *c, T t) {
+static int finish(tpi_scope *s, tp_call *c, T t)
+{
     if (!c->out[0]) return scope_result(s, c, t);
     return tpi_scope_close(s);
 }
 
-static T put_dims(tp_call *c, T self, T *index, int n, T values, const int64_t *dims, int64_t pos, bool accumulate) {
+static T put_dims(tp_call *c, T self, T *index, int n, T values, const int64_t *dims, int64_t pos, bool accumulate)
+{
     if (tpi_bad()) return NULL;
     if (!c->out[0]) return x_index_put_dims(self, index, n, values, dims, n, pos, 0, accumulate);
     if (tpi_index_put_dims_(self, index, n, values, dims, n, pos, 0, accumulate)) tpi_own(NULL);
     return self;
 }
 
-static T scatter(tp_call *c, T self, int64_t dim, T index, T src, bool accumulate) {
+static T scatter(tp_call *c, T self, int64_t dim, T index, T src, bool accumulate)
+{
     if (tpi_bad()) return NULL;
     if (!c->out[0]) return x_scatter_dim(self, dim, index, src, accumulate);
     if (tpi_scatter_dim_(self, dim, index, src, accumulate)) tpi_own(NULL);
@@ -79,20 +87,22 @@ typedef struct entries {
     int64_t shape[TPI_DIMS_CAP];      /* of the result */
 } entries;
 
-static int mask_fits(const char *op, T self, int d, T mask) {
-    if (d + mask->ndim <= self->ndim &&
-        !memcmp(self->shape + d, mask->shape, sizeof(int64_t) * (size_t)mask->ndim))
+static int mask_fits(const char *op, T self, int d, T mask)
+{
+    if (d + mask->ndim <= self->ndim && !memcmp(self->shape + d, mask->shape, sizeof(int64_t) * (size_t)mask->ndim))
         return 1;
     tpi_rule_fail(TP_ERR_INDEX, "%s: the mask of shape %s does not match shape %s at dimension %d", op, tpi_str(mask),
                   tpi_str(self), d);
     return 0;
 }
 
-static void add_mask(const char *op, entries *e, int d, T mask) {
+static void add_mask(const char *op, entries *e, int d, T mask)
+{
     if (is_mapped(mask)) {
         tpi_rule_fail(TP_ERR_NOT_IMPLEMENTED,
                       "%s: a boolean mask that is mapped by vmap selects as many elements as its values say: use "
-                      "where(mask, x, y), or index with nonzero_static(mask, size=n)", op);
+                      "where(mask, x, y), or index with nonzero_static(mask, size=n)",
+                      op);
         return;
     }
     T found = named("nonzero", val_t(mask), NOTHING, NOTHING);
@@ -102,7 +112,8 @@ static void add_mask(const char *op, entries *e, int d, T mask) {
     }
 }
 
-static void read_entries(const char *op, T self, const tp_val *list, entries *e) {
+static void read_entries(const char *op, T self, const tp_val *list, entries *e)
+{
     memset(e, 0, sizeof *e);
     e->self = self;
     int d = 0;
@@ -156,7 +167,8 @@ static void read_entries(const char *op, T self, const tp_val *list, entries *e)
     tpi_copy_dims(e->shape + e->pos, joined, e->rank);
 }
 
-int c_index(tp_call *c) {
+int c_index(tp_call *c)
+{
     tpi_scope s;
     entries e;
     T r = NULL;
@@ -167,7 +179,8 @@ int c_index(tp_call *c) {
 }
 
 /* values of the given shape: leading dimensions of size one beyond it are dropped, the rest broadcasts. */
-static T fitted(const char *op, T v, int ndim, const int64_t *shape) {
+static T fitted(const char *op, T v, int ndim, const int64_t *shape)
+{
     if (!v) return NULL;
     int extra = v->ndim - ndim;
     for (int i = 0; i < extra; i++)
@@ -180,14 +193,15 @@ static T fitted(const char *op, T v, int ndim, const int64_t *shape) {
         good = size == 1 || size == shape[ndim - 1 - i];
     }
     if (!good)
-        return tpi_rule_fail(TP_ERR_VALUE, "%s: values of shape %s do not broadcast to the indexed shape %s", op, tpi_str(v),
-                             tpi_shape_str(ndim, shape));
+        return tpi_rule_fail(TP_ERR_VALUE, "%s: values of shape %s do not broadcast to the indexed shape %s", op,
+                             tpi_str(v), tpi_shape_str(ndim, shape));
     return x_expand_to(v, ndim, shape);
 }
 
 /* A single mask whose elements all get the same: a selection between values and self, which needs no count and works
  * for mapped masks. NULL without a failure: not such a call. */
-static T put_selected(tp_call *c, T self, T v, bool accumulate) {
+static T put_selected(tp_call *c, T self, T v, bool accumulate)
+{
     const tp_val *list = &c->args[1];
     T mask = NULL;
     int d = 0;
@@ -221,7 +235,8 @@ static T put_selected(tp_call *c, T self, T v, bool accumulate) {
     return r;
 }
 
-int c_index_put(tp_call *c) {
+int c_index_put(tp_call *c)
+{
     T self = arg_t(&c->args[0]);
     bool accumulate = arg_b(&c->args[3]);
     tpi_scope s;
@@ -254,7 +269,8 @@ typedef struct along {
     int64_t shape[TPI_DIMS_CAP];   /* self's, with the length of index along dim */
 } along;
 
-static void read_along(const char *op, tp_call *c, along *a) {
+static void read_along(const char *op, tp_call *c, along *a)
+{
     T self = arg_t(&c->args[0]), index = need_index(op, arg_t(&c->args[2]));
     memset(a, 0, sizeof *a);
     if (tpi_bad()) return;
@@ -273,7 +289,8 @@ static void read_along(const char *op, tp_call *c, along *a) {
     a->shape[a->dim] = a->index->numel;
 }
 
-int c_index_select(tp_call *c) {
+int c_index_select(tp_call *c)
+{
     tpi_scope s;
     along a;
     T r = NULL;
@@ -286,18 +303,21 @@ int c_index_select(tp_call *c) {
 }
 
 /* source of the shape that index_add and index_copy want */
-static T source_along(const char *op, const along *a, T source) {
+static T source_along(const char *op, const along *a, T source)
+{
     source = as_dtype_of(op, source, a->self);
     if (!source) return NULL;
     int n = a->self->ndim;
     if (source->ndim == 0 && n == 1 && a->shape[0] == 1) source = x_view(source, a->shape, 1);
     if (source && (source->ndim != n || memcmp(source->shape, a->shape, sizeof(int64_t) * (size_t)n)))
-        return tpi_rule_fail(TP_ERR_VALUE, "%s: source of shape %s, expected %s for self of shape %s and %lld indices", op,
-                             tpi_str(source), tpi_shape_str(n, a->shape), tpi_str(a->self), (long long)a->index->numel);
+        return tpi_rule_fail(TP_ERR_VALUE, "%s: source of shape %s, expected %s for self of shape %s and %lld indices",
+                             op, tpi_str(source), tpi_shape_str(n, a->shape), tpi_str(a->self),
+                             (long long)a->index->numel);
     return source;
 }
 
-static int put_along(tp_call *c, tpi_scope *s, along *a, T values, bool accumulate) {
+static int put_along(tp_call *c, tpi_scope *s, along *a, T values, bool accumulate)
+{
     int64_t d = a->dim;
     T self = arg_t(&c->args[0]), r = NULL;
     if (!tpi_bad()) r = put_dims(c, a->self, &a->index, 1, values, &d, d, accumulate);
@@ -305,7 +325,8 @@ static int put_along(tp_call *c, tpi_scope *s, along *a, T values, bool accumula
     return finish(s, c, r);
 }
 
-int c_index_add(tp_call *c) {
+int c_index_add(tp_call *c)
+{
     tpi_scope s;
     along a;
     tpi_scope_open(&s);
@@ -318,7 +339,8 @@ int c_index_add(tp_call *c) {
     return put_along(c, &s, &a, source, true);
 }
 
-int c_index_copy(tp_call *c) {
+int c_index_copy(tp_call *c)
+{
     tpi_scope s;
     along a;
     tpi_scope_open(&s);
@@ -327,7 +349,8 @@ int c_index_copy(tp_call *c) {
     return put_along(c, &s, &a, source, false);
 }
 
-int c_index_fill(tp_call *c) {
+int c_index_fill(tp_call *c)
+{
     tpi_scope s;
     along a;
     T v = arg_t(&c->args[3]);
@@ -342,7 +365,8 @@ int c_index_fill(tp_call *c) {
 /* ---- gather, scatter ---- */
 
 /* self and index with at least one dimension, dim wrapped; `bound`: a shape that index must not exceed. */
-static bool read_pointwise(const char *op, T *self, T *index, int64_t dim, int *d) {
+static bool read_pointwise(const char *op, T *self, T *index, int64_t dim, int *d)
+{
     T i = need_index(op, *index), x = *self;
     if (!i) return false;
     if (tpi_wrap_dim(op, dim, x->ndim, d)) {
@@ -362,7 +386,8 @@ static bool read_pointwise(const char *op, T *self, T *index, int64_t dim, int *
     return good;
 }
 
-int c_gather(tp_call *c) {
+int c_gather(tp_call *c)
+{
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), r = NULL;
     int ndim = index->ndim, d;
     tpi_scope s;
@@ -372,7 +397,8 @@ int c_gather(tp_call *c) {
     return scope_result(&s, c, r);
 }
 
-static int scattered(tp_call *c, const char *op, bool accumulate) {
+static int scattered(tp_call *c, const char *op, bool accumulate)
+{
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), src = arg_t(&c->args[3]), r = NULL;
     int ndim = self->ndim, d;
     tpi_scope s;
@@ -383,7 +409,8 @@ static int scattered(tp_call *c, const char *op, bool accumulate) {
         bool good = src->ndim == index->ndim;
         for (int k = 0; good && k < src->ndim; k++) good = index->shape[k] <= src->shape[k];
         if (!good)
-            tpi_rule_fail(TP_ERR_VALUE, "%s: index of shape %s does not fit src of shape %s", op, tpi_str(index), tpi_str(src));
+            tpi_rule_fail(TP_ERR_VALUE, "%s: index of shape %s does not fit src of shape %s", op, tpi_str(index),
+                          tpi_str(src));
         for (int k = 0; good && src && k < src->ndim; k++)
             if (index->shape[k] < src->shape[k]) src = x_slice(src, k, 0, index->shape[k], 1);
         r = scatter(c, self, d, index, src, accumulate);
@@ -395,7 +422,8 @@ static int scattered(tp_call *c, const char *op, bool accumulate) {
 int c_scatter(tp_call *c) { return scattered(c, "scatter", false); }
 int c_scatter_add(tp_call *c) { return scattered(c, "scatter_add", true); }
 
-int c_scatter_value(tp_call *c) {
+int c_scatter_value(tp_call *c)
+{
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), r = NULL;
     int ndim = self->ndim, d;
     tpi_scope s;
@@ -410,7 +438,8 @@ int c_scatter_value(tp_call *c) {
 
 /* ---- the flattened tensor, masks ---- */
 
-int c_take(tp_call *c) {
+int c_take(tp_call *c)
+{
     T self = arg_t(&c->args[0]), r = NULL;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -419,14 +448,16 @@ int c_take(tp_call *c) {
     return scope_result(&s, c, r);
 }
 
-int c_put(tp_call *c) {
+int c_put(tp_call *c)
+{
     T self = arg_t(&c->args[0]), source = arg_t(&c->args[2]), r = NULL;
     tpi_scope s;
     tpi_scope_open(&s);
     T index = need_index("put", arg_t(&c->args[1]));
     source = as_dtype_of("put", source, self);
     if (!tpi_bad() && index->numel != source->numel)
-        tpi_rule_fail(TP_ERR_VALUE, "put: %lld elements for %lld indices", (long long)source->numel, (long long)index->numel);
+        tpi_rule_fail(TP_ERR_VALUE, "put: %lld elements for %lld indices", (long long)source->numel,
+                      (long long)index->numel);
     if (!tpi_bad()) {
         T flat = x_reshape(self, &self->numel, 1);
         index = x_reshape(index, &index->numel, 1);
@@ -437,7 +468,8 @@ int c_put(tp_call *c) {
     return scope_result(&s, c, r);
 }
 
-int c_take_along_dim(tp_call *c) {
+int c_take_along_dim(tp_call *c)
+{
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[1]), r = NULL;
     int d = 0, n = self->ndim;
     tpi_scope s;
@@ -450,7 +482,8 @@ int c_take_along_dim(tp_call *c) {
     }
     if (tpi_wrap_dim("take_along_dim", arg_i(&c->args[2]), n, &d)) tpi_own(NULL);
     else if (index->ndim != n)
-        tpi_rule_fail(TP_ERR_VALUE, "take_along_dim: indices of shape %s for self of shape %s", tpi_str(index), tpi_str(self));
+        tpi_rule_fail(TP_ERR_VALUE, "take_along_dim: indices of shape %s for self of shape %s", tpi_str(index),
+                      tpi_str(self));
     else if (n == 0) {
         int64_t one = 1;
         r = x_reshape_to(x_gather_dim(x_view(self, &one, 1), 0, x_view(index, &one, 1), false), 0, NULL);
@@ -472,20 +505,23 @@ int c_take_along_dim(tp_call *c) {
     return scope_result(&s, c, r);
 }
 
-static bool need_mask(const char *op, T mask) {
+static bool need_mask(const char *op, T mask)
+{
     if (mask->dtype == TP_BOOL) return true;
     tpi_rule_fail(TP_ERR_TYPE, "%s: a mask of dtype %s, bool is needed", op, tp_dtype_name(mask->dtype));
     return false;
 }
 
-int c_masked_select(tp_call *c) {
+int c_masked_select(tp_call *c)
+{
     T self = arg_t(&c->args[0]), mask = arg_t(&c->args[1]), r = NULL;
     int64_t shape[TPI_DIMS_CAP];
     int n;
     tpi_scope s;
     tpi_scope_open(&s);
     if (!need_mask("masked_select", mask)) return scope_result(&s, c, NULL);
-    if (tpi_broadcast_shapes("masked_select", self->ndim, self->shape, mask->ndim, mask->shape, &n, shape)) tpi_own(NULL);
+    if (tpi_broadcast_shapes("masked_select", self->ndim, self->shape, mask->ndim, mask->shape, &n, shape))
+        tpi_own(NULL);
     else {
         entries e;
         T m = x_expand_to(mask, n, shape);
@@ -499,7 +535,8 @@ int c_masked_select(tp_call *c) {
 }
 
 /* The k-th true element gets element k of source. Places before the first one read element -1; none of them is kept. */
-int c_masked_scatter(tp_call *c) {
+int c_masked_scatter(tp_call *c)
+{
     T self = arg_t(&c->args[0]), mask = arg_t(&c->args[1]), r = NULL;
     tpi_scope s;
     tpi_scope_open(&s);

@@ -5,14 +5,16 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-int c_contiguous(tp_call *c) {
+int c_contiguous(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int rc = tpi_fresh(t);
     if (rc) return rc;
     return tpi_set_out(c, 0, tpi_contiguous(t) ? tpi_retain(t) : tp_clone(t));
 }
 
-static tp_tensor *reshaped(const char *op, tp_tensor *t, const int64_t *size, int64_t n) {
+static tp_tensor *reshaped(const char *op, tp_tensor *t, const int64_t *size, int64_t n)
+{
     int64_t shape[TPI_DIMS_CAP], strides[TPI_DIMS_CAP];
     if (tpi_fresh(t) || tpi_check_rank(op, n) || tpi_infer_size(op, t->numel, (int)n, size, shape)) return NULL;
     if (tpi_view_strides(t->ndim, t->shape, t->strides, (int)n, shape, strides)) return tp_view(t, shape, n);
@@ -22,26 +24,31 @@ static tp_tensor *reshaped(const char *op, tp_tensor *t, const int64_t *size, in
     return r;
 }
 
-int c_reshape(tp_call *c) {
+int c_reshape(tp_call *c)
+{
     return tpi_set_out(c, 0, reshaped("reshape", arg_t(&c->args[0]), c->args[1].v.ints, c->args[1].n));
 }
 
-int c_reshape_as(tp_call *c) {
+int c_reshape_as(tp_call *c)
+{
     tp_tensor *like = arg_t(&c->args[1]);
     return tpi_set_out(c, 0, reshaped("reshape_as", arg_t(&c->args[0]), like->shape, like->ndim));
 }
 
-int c_view_as(tp_call *c) {
+int c_view_as(tp_call *c)
+{
     tp_tensor *like = arg_t(&c->args[1]);
     return tpi_set_out(c, 0, tp_view(arg_t(&c->args[0]), like->shape, like->ndim));
 }
 
-int c_expand_as(tp_call *c) {
+int c_expand_as(tp_call *c)
+{
     tp_tensor *like = arg_t(&c->args[1]);
     return tpi_set_out(c, 0, tp_expand(arg_t(&c->args[0]), like->shape, like->ndim));
 }
 
-int c_broadcast_to(tp_call *c) {
+int c_broadcast_to(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     for (int i = 0; i < c->args[1].n; i++)
         if (c->args[1].v.ints[i] < 0)
@@ -50,7 +57,8 @@ int c_broadcast_to(tp_call *c) {
     return tpi_set_out(c, 0, tp_expand(t, c->args[1].v.ints, c->args[1].n));
 }
 
-int c_broadcast_tensors(tp_call *c) {
+int c_broadcast_tensors(tp_call *c)
+{
     tp_tensor **ts = c->args[0].v.ts;
     int n = c->args[0].n, ndim = 0;
     int64_t shape[TPI_DIMS_CAP], next[TPI_DIMS_CAP];
@@ -67,14 +75,14 @@ int c_broadcast_tensors(tp_call *c) {
     return 0;
 }
 
-int c_flatten(tp_call *c) {
+int c_flatten(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int from, to, rc;
     if ((rc = tpi_wrap_dim("flatten", arg_i(&c->args[1]), t->ndim, &from)) ||
         (rc = tpi_wrap_dim("flatten", arg_i(&c->args[2]), t->ndim, &to)))
         return rc;
-    if (from > to)
-        return tpi_fail(TP_ERR_VALUE, "flatten: start_dim %d comes after end_dim %d", from, to);
+    if (from > to) return tpi_fail(TP_ERR_VALUE, "flatten: start_dim %d comes after end_dim %d", from, to);
     int64_t shape[TPI_DIMS_CAP], joined = 1;
     int n = 0;
     for (int i = 0; i < from; i++) shape[n++] = t->shape[i];
@@ -84,12 +92,14 @@ int c_flatten(tp_call *c) {
     return tpi_set_out(c, 0, reshaped("flatten", t, shape, n));
 }
 
-int c_ravel(tp_call *c) {
+int c_ravel(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     return tpi_set_out(c, 0, reshaped("ravel", t, &t->numel, 1));
 }
 
-int c_unflatten(tp_call *c) {
+int c_unflatten(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const tp_val *sizes = &c->args[2];
     int64_t shape[TPI_DIMS_CAP];
@@ -104,7 +114,8 @@ int c_unflatten(tp_call *c) {
     return tpi_set_out(c, 0, tp_view(t, shape, t->ndim + sizes->n - 1));
 }
 
-static tp_tensor *transposed(const char *op, tp_tensor *t, int64_t dim0, int64_t dim1) {
+static tp_tensor *transposed(const char *op, tp_tensor *t, int64_t dim0, int64_t dim1)
+{
     int a, b;
     int64_t dims[TPI_DIMS_CAP];
     if (tpi_wrap_dim(op, dim0, t->ndim, &a) || tpi_wrap_dim(op, dim1, t->ndim, &b)) return NULL;
@@ -112,17 +123,20 @@ static tp_tensor *transposed(const char *op, tp_tensor *t, int64_t dim0, int64_t
     return tp_permute(t, dims, t->ndim);
 }
 
-int c_transpose(tp_call *c) {
+int c_transpose(tp_call *c)
+{
     return tpi_set_out(c, 0, transposed("transpose", arg_t(&c->args[0]), arg_i(&c->args[1]), arg_i(&c->args[2])));
 }
 
-int c_t(tp_call *c) {
+int c_t(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     if (t->ndim > 2) return tpi_fail(TP_ERR_VALUE, "t: at most 2 dimensions, got shape %s: use transpose", tpi_str(t));
     return tpi_set_out(c, 0, t->ndim < 2 ? tpi_retain(t) : transposed("t", t, 0, 1));
 }
 
-int c_adjoint(tp_call *c) {
+int c_adjoint(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     if (t->ndim < 2)
         return tpi_fail(TP_ERR_VALUE, "adjoint: at least 2 dimensions are needed, got shape %s", tpi_str(t));
@@ -133,7 +147,8 @@ int c_adjoint(tp_call *c) {
     return rc;
 }
 
-int c_movedim(tp_call *c) {
+int c_movedim(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const tp_val *s = &c->args[1], *d = &c->args[2];
     int from[TPI_DIMS_CAP], to[TPI_DIMS_CAP], n = s->n, rc;
@@ -159,7 +174,8 @@ int c_movedim(tp_call *c) {
     return tpi_set_out(c, 0, tp_permute(t, dims, t->ndim));
 }
 
-int c_squeeze(tp_call *c) {
+int c_squeeze(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int64_t dims[TPI_DIMS_CAP], n = 0;
     for (int i = 0; i < t->ndim; i++)
@@ -167,11 +183,13 @@ int c_squeeze(tp_call *c) {
     return tpi_set_out(c, 0, tpi_squeeze_dims(t, dims, n));
 }
 
-int c_squeeze_dim(tp_call *c) {
+int c_squeeze_dim(tp_call *c)
+{
     return tpi_set_out(c, 0, tpi_squeeze_dims(arg_t(&c->args[0]), c->args[1].v.ints, c->args[1].n));
 }
 
-int c_narrow(tp_call *c) {
+int c_narrow(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int64_t start = arg_i(&c->args[2]), length = arg_i(&c->args[3]);
     int d, rc = tpi_wrap_dim("narrow", arg_i(&c->args[1]), t->ndim, &d);
@@ -186,7 +204,8 @@ int c_narrow(tp_call *c) {
     return tpi_set_out(c, 0, tp_slice(t, d, start, start + length, 1));
 }
 
-int c_copy(tp_call *c) {
+int c_copy(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]), *src = arg_t(&c->args[1]);
     if (c->out[0]) return tpi_copy_(t, src);
     tpi_scope s;
@@ -195,11 +214,13 @@ int c_copy(tp_call *c) {
 }
 
 /* Writes src into a view of a copy; consumes both. */
-static int scatter_into(tp_call *c, tp_tensor *copy, tp_tensor *part) {
+static int scatter_into(tp_call *c, tp_tensor *copy, tp_tensor *part)
+{
     tp_tensor *src = arg_t(&c->args[1]);
     int rc = part ? 0 : tp_error_code();
     if (!rc && (src->ndim != part->ndim || memcmp(src->shape, part->shape, sizeof(int64_t) * (size_t)src->ndim)))
-        rc = tpi_fail(TP_ERR_VALUE, "%s: src of shape %s for a view of shape %s", c->op->name, tpi_str(src), tpi_str(part));
+        rc = tpi_fail(TP_ERR_VALUE, "%s: src of shape %s for a view of shape %s", c->op->name, tpi_str(src),
+                      tpi_str(part));
     if (!rc) rc = tpi_copy_(part, src);
     tp_release(part);
     if (rc) tp_release(copy);
@@ -207,26 +228,30 @@ static int scatter_into(tp_call *c, tp_tensor *copy, tp_tensor *part) {
     return rc;
 }
 
-int c_select_scatter(tp_call *c) {
+int c_select_scatter(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *copy = tp_clone(arg_t(&a[0]));
     return copy ? scatter_into(c, copy, tp_select(copy, arg_i(&a[2]), arg_i(&a[3]))) : tp_error_code();
 }
 
-int c_slice_scatter(tp_call *c) {
+int c_slice_scatter(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *copy = tp_clone(arg_t(&a[0]));
     return copy ? scatter_into(c, copy, tp_slice(copy, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]), arg_i(&a[5])))
                 : tp_error_code();
 }
 
-int c_diagonal_scatter(tp_call *c) {
+int c_diagonal_scatter(tp_call *c)
+{
     const tp_val *a = c->args;
     tp_tensor *copy = tp_clone(arg_t(&a[0]));
     return copy ? scatter_into(c, copy, tp_diagonal(copy, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]))) : tp_error_code();
 }
 
-int c_unfold(tp_call *c) {
+int c_unfold(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const tp_val *a = c->args;
     if (t->ndim) return tpi_set_out(c, 0, tpi_unfold_dim(t, arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3])));

@@ -4,7 +4,8 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-int cat_dim__vjp(tp_vjp_ctx *c) {
+int cat_dim__vjp(tp_vjp_ctx *c)
+{
     tp_tensor **ts = c->args[0].v.ts;
     int d, rc = tpi_wrap_dim("cat", arg_i(&c->args[1]), ts[0]->ndim, &d);
     if (rc) return rc;
@@ -17,7 +18,8 @@ int cat_dim__vjp(tp_vjp_ctx *c) {
     return 0;
 }
 
-int cat_dim__jvp(tp_jvp_ctx *c) {
+int cat_dim__jvp(tp_jvp_ctx *c)
+{
     int n = c->args[0].n;
     tp_tensor *const *tangents = c->tangent_list[0];
     T *parts = tpi_alloc(sizeof *parts * (size_t)n);
@@ -28,7 +30,8 @@ int cat_dim__jvp(tp_jvp_ctx *c) {
     return 0;
 }
 
-int cat_dim__batch(tp_batch_ctx *c) {
+int cat_dim__batch(tp_batch_ctx *c)
+{
     int n = c->args[0].n, d;
     T *parts = tpi_alloc(sizeof *parts * (size_t)n);
     if (!parts) return tp_error_code();
@@ -42,7 +45,8 @@ int cat_dim__batch(tp_batch_ctx *c) {
     return rc;
 }
 
-int flip__batch(tp_batch_ctx *c) {
+int flip__batch(tp_batch_ctx *c)
+{
     int dims[TPI_DIMS_CAP], n = c->args[1].n;
     int64_t shifted[TPI_DIMS_CAP];
     int rc = tpi_wrap_dims("flip", c->args[1].v.ints, n, tpi_nsample(c, 0), dims);
@@ -53,35 +57,41 @@ int flip__batch(tp_batch_ctx *c) {
     return set_result(c, x_flip(tpi_batch_front(c, 0), shifted, k), 0);
 }
 
-int roll_dim__batch(tp_batch_ctx *c) {
+int roll_dim__batch(tp_batch_ctx *c)
+{
     int d, rc = tpi_wrap_dim("roll", arg_i(&c->args[2]), tpi_nsample(c, 0), &d);
     if (rc) return rc;
     return set_result(c, x_roll_dim(tpi_batch_front(c, 0), arg_i(&c->args[1]), d + 1), 0);
 }
 
-static int check_matrix(tp_batch_ctx *c, const char *op) {
+static int check_matrix(tp_batch_ctx *c, const char *op)
+{
     if (tpi_nsample(c, 0) >= 2) return 0;
     return tpi_fail(TP_ERR_VALUE, "%s: at least 2 dimensions are needed, got %d", op, tpi_nsample(c, 0));
 }
 
-int tril__batch(tp_batch_ctx *c) {
+int tril__batch(tp_batch_ctx *c)
+{
     int rc = check_matrix(c, "tril");
     return rc ? rc : set_result(c, x_tril(tpi_batch_front(c, 0), arg_i(&c->args[1])), 0);
 }
 
-int triu__batch(tp_batch_ctx *c) {
+int triu__batch(tp_batch_ctx *c)
+{
     int rc = check_matrix(c, "triu");
     return rc ? rc : set_result(c, x_triu(tpi_batch_front(c, 0), arg_i(&c->args[1])), 0);
 }
 
-int unfold_dim__batch(tp_batch_ctx *c) {
+int unfold_dim__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
     int b = bdim_of(c, 0), d, rc = tpi_wrap_dim("unfold", arg_i(&a[1]), tpi_nsample(c, 0), &d);
     if (rc) return rc;
     return set_result(c, x_unfold_dim(arg_t(&a[0]), physical(d, b), arg_i(&a[2]), arg_i(&a[3])), b);
 }
 
-int unfold_backward__batch(tp_batch_ctx *c) {
+int unfold_backward__batch(tp_batch_ctx *c)
+{
     int64_t size[TPI_DIMS_CAP];
     const tp_val *a = c->args;
     int d, n = a[1].n, rc = tpi_wrap_dim("unfold_backward", arg_i(&a[2]), n, &d);

@@ -7,14 +7,16 @@
 /* ---- apart: lists of views ---- */
 
 /* The dimension that is cut; 0-d tensors have none. */
-static int cut_dim(tp_call *c, const char *op, int arg, int *d) {
+static int cut_dim(tp_call *c, const char *op, int arg, int *d)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     if (t->ndim == 0) return tpi_fail(TP_ERR_INDEX, "%s: a 0-d tensor has no dimensions", op);
     return tpi_wrap_dim(op, arg_i(&c->args[arg]), t->ndim, d);
 }
 
 /* n pieces of `size` elements along d, the last ones as short as it takes. */
-static int even_pieces(tp_call *c, int d, int64_t size, int64_t n) {
+static int even_pieces(tp_call *c, int d, int64_t size, int64_t n)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int rc = list_begin(c, n);
     if (rc) return rc;
@@ -24,7 +26,8 @@ static int even_pieces(tp_call *c, int d, int64_t size, int64_t n) {
     return 0;
 }
 
-int c_split(tp_call *c) {
+int c_split(tp_call *c)
+{
     int d, rc = cut_dim(c, "split", 2, &d);
     if (rc) return rc;
     int64_t size = arg_i(&c->args[1]), length = arg_t(&c->args[0])->shape[d];
@@ -35,7 +38,8 @@ int c_split(tp_call *c) {
     return even_pieces(c, d, size, length ? (length - 1) / size + 1 : 1);
 }
 
-int c_chunk(tp_call *c) {
+int c_chunk(tp_call *c)
+{
     int d, rc = cut_dim(c, "chunk", 2, &d);
     if (rc) return rc;
     int64_t chunks = arg_i(&c->args[1]), length = arg_t(&c->args[0])->shape[d];
@@ -45,7 +49,8 @@ int c_chunk(tp_call *c) {
     return even_pieces(c, d, size, (length - 1) / size + 1);
 }
 
-int c_split_sizes(tp_call *c) {
+int c_split_sizes(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const int64_t *sizes = c->args[1].v.ints;
     int d, n = c->args[1].n, rc = cut_dim(c, "split", 2, &d);
@@ -66,7 +71,8 @@ int c_split_sizes(tp_call *c) {
     return 0;
 }
 
-int c_tensor_split(tp_call *c) {
+int c_tensor_split(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int64_t n = arg_i(&c->args[1]), at = 0;
     int d, rc = cut_dim(c, "tensor_split", 2, &d);
@@ -81,7 +87,8 @@ int c_tensor_split(tp_call *c) {
     return 0;
 }
 
-int c_tensor_split_indices(tp_call *c) {
+int c_tensor_split_indices(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const int64_t *at = c->args[1].v.ints;
     int d, n = c->args[1].n, rc = cut_dim(c, "tensor_split", 2, &d);
@@ -91,7 +98,8 @@ int c_tensor_split_indices(tp_call *c) {
     return 0;
 }
 
-int c_unbind(tp_call *c) {
+int c_unbind(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int d, rc = cut_dim(c, "unbind", 1, &d);
     if (rc || (rc = list_begin(c, t->shape[d]))) return rc;
@@ -100,7 +108,8 @@ int c_unbind(tp_call *c) {
     return 0;
 }
 
-int c_meshgrid(tp_call *c) {
+int c_meshgrid(tp_call *c)
+{
     tp_tensor **ts = c->args[0].v.ts;
     const char *indexing = c->args[1].v.str;
     int n = c->args[0].n, rc;
@@ -133,7 +142,8 @@ int c_meshgrid(tp_call *c) {
 /* ---- together ---- */
 
 /* Runs build(tensor) over a list and concatenates along dim(first); everything is owned by one scope. */
-static int joined(tp_call *c, T (*build)(T t), int (*place)(int ndim)) {
+static int joined(tp_call *c, T (*build)(T t), int (*place)(int ndim))
+{
     tp_tensor **ts = c->args[0].v.ts;
     int n = c->args[0].n;
     const char *op = c->op->name;
@@ -151,7 +161,8 @@ static int joined(tp_call *c, T (*build)(T t), int (*place)(int ndim)) {
     return scope_result(&s, c, r);
 }
 
-int c_cat(tp_call *c) {
+int c_cat(tp_call *c)
+{
     tp_tensor **ts = c->args[0].v.ts;
     int n = c->args[0].n, kept = 0, d;
     tp_tensor *few[16], **some = few, *first = NULL;
@@ -185,7 +196,8 @@ int c_cat(tp_call *c) {
     return rc;
 }
 
-int c_stack(tp_call *c) {
+int c_stack(tp_call *c)
+{
     tp_tensor **ts = c->args[0].v.ts;
     int n = c->args[0].n, d, rc;
     if (n == 0) return tpi_fail(TP_ERR_VALUE, "stack: an empty list of tensors");
@@ -206,7 +218,8 @@ int c_stack(tp_call *c) {
     return scope_result(&s, c, r);
 }
 
-static T at_least(T t, int n) {
+static T at_least(T t, int n)
+{
     if (!t) return NULL;
     for (int d = t->ndim; t && d < n; d++) t = x_unsqueeze(t, d == 2 ? 2 : 0);
     return t;
@@ -214,20 +227,30 @@ static T at_least(T t, int n) {
 static T at_least_1(T t) { return at_least(t, 1); }
 static T at_least_2(T t) { return at_least(t, 2); }
 static T at_least_3(T t) { return at_least(t, 3); }
-static T as_column(T t) {
+static T as_column(T t)
+{
     int64_t shape[2] = {t->numel, 1};
     return t->ndim >= 2 ? t : x_reshape(t, shape, 2);
 }
-static int first_dim(int ndim) { (void)ndim; return 0; }
+static int first_dim(int ndim)
+{
+    (void)ndim;
+    return 0;
+}
 static int second_dim(int ndim) { return ndim >= 2; }
-static int third_dim(int ndim) { (void)ndim; return 2; }
+static int third_dim(int ndim)
+{
+    (void)ndim;
+    return 2;
+}
 
 int c_hstack(tp_call *c) { return joined(c, at_least_1, second_dim); }
 int c_vstack(tp_call *c) { return joined(c, at_least_2, first_dim); }
 int c_dstack(tp_call *c) { return joined(c, at_least_3, third_dim); }
 int c_column_stack(tp_call *c) { return joined(c, as_column, second_dim); }
 
-static int with_dims(tp_call *c, int n) {
+static int with_dims(tp_call *c, int n)
+{
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, at_least(arg_t(&c->args[0]), n));
@@ -239,7 +262,8 @@ int c_atleast_3d(tp_call *c) { return with_dims(c, 3); }
 /* ---- repeated ---- */
 
 /* [s0, s1] by counts [r0, r1]: a view of shape [r0, s0, r1, s1] that is reshaped, which copies once. */
-static int repeated(tp_call *c, const char *op, const int64_t *counts, int n) {
+static int repeated(tp_call *c, const char *op, const int64_t *counts, int n)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int64_t ones[2 * TPI_DIMS_CAP], wide[2 * TPI_DIMS_CAP], shape[TPI_DIMS_CAP];
     int lead = n - t->ndim, k = 0, rc;
@@ -248,7 +272,8 @@ static int repeated(tp_call *c, const char *op, const int64_t *counts, int n) {
         int64_t old = i < lead ? 1 : t->shape[i - lead];
         if (counts[i] < 0) return tpi_fail(TP_ERR_VALUE, "%s: negative count in %s", op, tpi_shape_str(n, counts));
         if (__builtin_mul_overflow(old, counts[i], &shape[i]))
-            return tpi_fail(TP_ERR_VALUE, "%s: shape %s by counts %s is too large", op, tpi_str(t), tpi_shape_str(n, counts));
+            return tpi_fail(TP_ERR_VALUE, "%s: shape %s by counts %s is too large", op, tpi_str(t),
+                            tpi_shape_str(n, counts));
         if (counts[i] != 1) {
             ones[k] = 1;
             wide[k++] = counts[i];
@@ -265,7 +290,8 @@ static int repeated(tp_call *c, const char *op, const int64_t *counts, int n) {
     return scope_result(&s, c, x_view(x_clone(r), shape, n));
 }
 
-int c_repeat(tp_call *c) {
+int c_repeat(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     if (c->args[1].n < t->ndim)
         return tpi_fail(TP_ERR_VALUE, "repeat: counts %s for a tensor of shape %s",
@@ -273,7 +299,8 @@ int c_repeat(tp_call *c) {
     return repeated(c, "repeat", c->args[1].v.ints, c->args[1].n);
 }
 
-int c_tile(tp_call *c) {
+int c_tile(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int n = c->args[1].n, missing = t->ndim - n, rc = tpi_check_rank("tile", n);
     if (rc) return rc;
@@ -284,7 +311,8 @@ int c_tile(tp_call *c) {
     return repeated(c, "tile", counts, t->ndim);
 }
 
-int c_repeat_interleave(tp_call *c) {
+int c_repeat_interleave(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int64_t count = arg_i(&c->args[1]), shape[TPI_DIMS_CAP], numel;
     int d = 0, rc;
@@ -310,16 +338,19 @@ int c_repeat_interleave(tp_call *c) {
 
 /* ---- turned ---- */
 
-static int flipped(tp_call *c, const char *op, int64_t dim) {
+static int flipped(tp_call *c, const char *op, int64_t dim)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     if (t->ndim <= dim)
-        return tpi_fail(TP_ERR_VALUE, "%s: at least %d dimensions are needed, got shape %s", op, (int)dim + 1, tpi_str(t));
+        return tpi_fail(TP_ERR_VALUE, "%s: at least %d dimensions are needed, got shape %s", op, (int)dim + 1,
+                        tpi_str(t));
     return tpi_set_out(c, 0, tp_flip(t, &dim, 1));
 }
 int c_fliplr(tp_call *c) { return flipped(c, "fliplr", 1); }
 int c_flipud(tp_call *c) { return flipped(c, "flipud", 0); }
 
-int c_roll(tp_call *c) {
+int c_roll(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     const tp_val *shifts = &c->args[1], *dims = &c->args[2];
     bool flat = dims->n <= 0;
@@ -337,7 +368,8 @@ int c_roll(tp_call *c) {
     return scope_result(&s, c, flat ? x_reshape(r, t->shape, t->ndim) : r == t ? x_clone(r) : r);
 }
 
-int c_rot90(tp_call *c) {
+int c_rot90(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int dims[TPI_DIMS_CAP];
     if (c->args[2].n != 2 || t->ndim < 2)
@@ -360,7 +392,8 @@ int c_rot90(tp_call *c) {
 
 /* ---- diagonals ---- */
 
-static T embedded(T t, int64_t offset, int64_t dim1, int64_t dim2) {
+static T embedded(T t, int64_t offset, int64_t dim1, int64_t dim2)
+{
     if (!t) return NULL;
     if (t->ndim == 0) return tpi_rule_fail(TP_ERR_VALUE, "diag_embed: a 0-d tensor has no diagonal");
     int64_t shape[TPI_DIMS_CAP], side = t->shape[t->ndim - 1];
@@ -376,21 +409,24 @@ static T embedded(T t, int64_t offset, int64_t dim1, int64_t dim2) {
     return x_diagonal_backward(t, shape, n, offset, d1, d2);
 }
 
-int c_diag_embed(tp_call *c) {
+int c_diag_embed(tp_call *c)
+{
     tpi_scope s;
     tpi_scope_open(&s);
     const tp_val *a = c->args;
     return scope_result(&s, c, embedded(arg_t(&a[0]), arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3])));
 }
 
-int c_diagflat(tp_call *c) {
+int c_diagflat(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, embedded(x_reshape(t, &t->numel, 1), arg_i(&c->args[1]), 0, 1));
 }
 
-int c_diag(tp_call *c) {
+int c_diag(tp_call *c)
+{
     tp_tensor *t = arg_t(&c->args[0]);
     int64_t k = arg_i(&c->args[1]);
     if (t->ndim != 1 && t->ndim != 2)

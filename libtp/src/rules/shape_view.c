@@ -9,7 +9,8 @@
 #include "x_ops.h"
 
 /* Shape of the sample behind argument 0; returns its rank. */
-static int sample_shape(const tp_batch_ctx *c, int64_t *shape) {
+static int sample_shape(const tp_batch_ctx *c, int64_t *shape)
+{
     T t = arg_t(&c->args[0]);
     int b = bdim_of(c, 0), k = 0;
     for (int i = 0; i < t->ndim; i++)
@@ -17,7 +18,8 @@ static int sample_shape(const tp_batch_ctx *c, int64_t *shape) {
     return k;
 }
 
-int view__batch(tp_batch_ctx *c) {
+int view__batch(tp_batch_ctx *c)
+{
     int64_t shape[TPI_DIMS_CAP], size[TPI_DIMS_CAP], numel = 1;
     int n = c->args[1].n, ndim = sample_shape(c, shape), rc;
     for (int i = 0; i < ndim; i++) numel *= shape[i];
@@ -32,7 +34,8 @@ int view__batch(tp_batch_ctx *c) {
     return set_result(c, x_view(x, size, n + 1), 0);
 }
 
-int permute__vjp(tp_vjp_ctx *c) {
+int permute__vjp(tp_vjp_ctx *c)
+{
     if (!c->need[0]) return 0;
     int dims[TPI_DIMS_CAP], n = c->args[1].n;
     int64_t inverse[TPI_DIMS_CAP];
@@ -43,7 +46,8 @@ int permute__vjp(tp_vjp_ctx *c) {
     return 0;
 }
 
-int permute__batch(tp_batch_ctx *c) {
+int permute__batch(tp_batch_ctx *c)
+{
     int dims[TPI_DIMS_CAP], b = bdim_of(c, 0), n = tpi_nsample(c, 0);
     int64_t full[TPI_DIMS_CAP];
     int rc = tpi_wrap_permutation("permute", c->args[1].v.ints, c->args[1].n, n, dims);
@@ -53,12 +57,14 @@ int permute__batch(tp_batch_ctx *c) {
     return set_result(c, x_permute(arg_t(&c->args[0]), full, n + 1), 0);
 }
 
-int expand__vjp(tp_vjp_ctx *c) {
+int expand__vjp(tp_vjp_ctx *c)
+{
     if (c->need[0]) c->out[0] = x_sum_to(c->grads[0], arg_t(&c->args[0]));
     return 0;
 }
 
-int expand__batch(tp_batch_ctx *c) {
+int expand__batch(tp_batch_ctx *c)
+{
     int64_t shape[TPI_DIMS_CAP], size[TPI_DIMS_CAP], ones[TPI_DIMS_CAP];
     int n = c->args[1].n, ndim = sample_shape(c, shape);
     int rc = tpi_expand_size("expand", ndim, shape, c->args[1].v.ints, n, size + 1);
@@ -75,7 +81,8 @@ int expand__batch(tp_batch_ctx *c) {
 }
 
 /* dim of slice or select: sample -> value. The bounds are checked by the kernel, which sees the same size. */
-static int sample_dim(tp_batch_ctx *c, const char *op, int64_t dim, int *out) {
+static int sample_dim(tp_batch_ctx *c, const char *op, int64_t dim, int *out)
+{
     int n = tpi_nsample(c, 0), d;
     if (n == 0) return tpi_fail(TP_ERR_INDEX, "%s: a 0-d tensor can't be indexed", op);
     int rc = tpi_wrap_dim(op, dim, n, &d);
@@ -83,35 +90,39 @@ static int sample_dim(tp_batch_ctx *c, const char *op, int64_t dim, int *out) {
     return rc;
 }
 
-int slice__batch(tp_batch_ctx *c) {
+int slice__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
-    int d, rc = sample_dim(c, "slice", arg_i(&a[1]), &d);
+    int d = 0, rc = sample_dim(c, "slice", arg_i(&a[1]), &d);
     if (rc) return rc;
     return set_result(c, x_slice(arg_t(&a[0]), d, arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4])), bdim_of(c, 0));
 }
 
-int select__batch(tp_batch_ctx *c) {
+int select__batch(tp_batch_ctx *c)
+{
     const tp_val *a = c->args;
-    int b = bdim_of(c, 0), d, rc = sample_dim(c, "select", arg_i(&a[1]), &d);
+    int b = bdim_of(c, 0), d = 0, rc = sample_dim(c, "select", arg_i(&a[1]), &d);
     if (rc) return rc;
     int64_t index;
     if ((rc = tpi_wrap_index("select", arg_i(&a[2]), d < b ? d : d - 1, arg_t(&a[0])->shape[d], &index))) return rc;
     return set_result(c, x_select(arg_t(&a[0]), d, index), d < b ? b - 1 : b);
 }
 
-int diagonal__batch(tp_batch_ctx *c) {
+int diagonal__batch(tp_batch_ctx *c)
+{
     int64_t shape[TPI_DIMS_CAP], row, col, len;
     const tp_val *a = c->args;
     int b = bdim_of(c, 0), n = sample_shape(c, shape), d1, d2;
-    int rc = tpi_diagonal_geometry("diagonal", n, shape, arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3]), &d1, &d2, &row,
-                                   &col, &len);
+    int rc = tpi_diagonal_geometry("diagonal", n, shape, arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3]), &d1, &d2, &row, &col,
+                                   &len);
     if (rc) return rc;
     d1 = physical(d1, b);
     d2 = physical(d2, b);
     return set_result(c, x_diagonal(arg_t(&a[0]), arg_i(&a[1]), d1, d2), b - (d1 < b) - (d2 < b));
 }
 
-int unsqueeze__batch(tp_batch_ctx *c) {
+int unsqueeze__batch(tp_batch_ctx *c)
+{
     int b = bdim_of(c, 0), n = tpi_nsample(c, 0), d;
     int rc = tpi_wrap_dim("unsqueeze", arg_i(&c->args[1]), n + 1, &d);
     if (rc) return rc;
@@ -119,14 +130,16 @@ int unsqueeze__batch(tp_batch_ctx *c) {
     return set_result(c, x_unsqueeze(arg_t(&c->args[0]), before ? d : d + 1), before ? b + 1 : b);
 }
 
-int squeeze_dims__vjp(tp_vjp_ctx *c) {
+int squeeze_dims__vjp(tp_vjp_ctx *c)
+{
     T x = arg_t(&c->args[0]);
     if (c->need[0]) c->out[0] = x_reshape_to(c->grads[0], x->ndim, x->shape);
     return 0;
 }
 
-int squeeze_dims__batch(tp_batch_ctx *c) {
-    int64_t shape[TPI_DIMS_CAP], dims[TPI_DIMS_CAP];
+int squeeze_dims__batch(tp_batch_ctx *c)
+{
+    int64_t shape[TPI_DIMS_CAP] = {0}, dims[TPI_DIMS_CAP];
     bool drop[TPI_DIMS_CAP];
     int b = bdim_of(c, 0), n = sample_shape(c, shape), k = 0, left = b;
     int rc = tpi_squeeze_mask("squeeze", n, shape, c->args[1].v.ints, c->args[1].n, drop);
@@ -142,13 +155,15 @@ int squeeze_dims__batch(tp_batch_ctx *c) {
 /* ---- cotangents of views: the size list grows by the batch dimension, at the place where grad has it ---- */
 
 /* Puts B into the size list of args[1], first; grad's batch dimension is moved to the front. */
-static T grad_front(tp_batch_ctx *c, int64_t *size) {
+static T grad_front(tp_batch_ctx *c, int64_t *size)
+{
     size[0] = c->size;
     tpi_copy_dims(size + 1, c->args[1].v.ints, c->args[1].n);
     return tpi_batch_front(c, 0);
 }
 
-int slice_backward__batch(tp_batch_ctx *c) {
+int slice_backward__batch(tp_batch_ctx *c)
+{
     int64_t size[TPI_DIMS_CAP];
     const tp_val *a = c->args;
     int d, n = a[1].n, rc = tpi_wrap_dim("slice_backward", arg_i(&a[2]), n, &d);
@@ -157,7 +172,8 @@ int slice_backward__batch(tp_batch_ctx *c) {
     return set_result(c, x_slice_backward(g, size, n + 1, d + 1, arg_i(&a[3]), arg_i(&a[4]), arg_i(&a[5])), 0);
 }
 
-int select_backward__batch(tp_batch_ctx *c) {
+int select_backward__batch(tp_batch_ctx *c)
+{
     int64_t size[TPI_DIMS_CAP];
     const tp_val *a = c->args;
     int d, n = a[1].n, rc = tpi_wrap_dim("select_backward", arg_i(&a[2]), n, &d);
@@ -166,7 +182,8 @@ int select_backward__batch(tp_batch_ctx *c) {
     return set_result(c, x_select_backward(g, size, n + 1, d + 1, arg_i(&a[3])), 0);
 }
 
-int diagonal_backward__batch(tp_batch_ctx *c) {
+int diagonal_backward__batch(tp_batch_ctx *c)
+{
     int64_t size[TPI_DIMS_CAP];
     const tp_val *a = c->args;
     int d1, d2, n = a[1].n, rc;
