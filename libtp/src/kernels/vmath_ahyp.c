@@ -18,14 +18,14 @@ TPI_INLINE double log_24(double u)
     return k * 0x1.62e42fefa39efp-1 + (p * w + 2.0) * s;
 }
 
-static inline float asinh_32(float xf)
+TPI_INLINE float asinh_32(float xf)
 {
     double a = fabs((double)xf), y = log_24(a + sqrt(a * a + 1.0));
     y = tpi_select64(a < 0x1p-16, a, y);
     return copysignf((float)tpi_select64(a <= 0x1.fffffep127, y, a), xf);
 }
 
-static inline float acosh_32(float xf)
+TPI_INLINE float acosh_32(float xf)
 {
     double x = xf, y = log_24(x + sqrt(x * x - 1.0));
     y = tpi_select64(x <= 0x1.fffffep127, y, x);
@@ -92,32 +92,32 @@ TPI_INLINE double acosh_any(double x, int full)
     return y;
 }
 
-static inline double asinh_64(double x)
+TPI_INLINE double asinh_64(double x)
 {
     return asinh_any(x, 0);
 }
 
-static inline double asinh_full_64(double x)
+TPI_INLINE double asinh_full_64(double x)
 {
     return asinh_any(x, 1);
 }
 
-static inline double acosh_64(double x)
+TPI_INLINE double acosh_64(double x)
 {
     return acosh_any(x, 0);
 }
 
-static inline double acosh_full_64(double x)
+TPI_INLINE double acosh_full_64(double x)
 {
     return acosh_any(x, 1);
 }
 
-static inline int asinh_rare(double x)
+TPI_INLINE int asinh_rare(double x)
 {
     return !(fabs(x) < HUGE_ARG);
 }
 
-static inline int acosh_rare(double x)
+TPI_INLINE int acosh_rare(double x)
 {
     return !(x >= 1.0 && x < HUGE_ARG);
 }
@@ -130,7 +130,7 @@ TPI_INLINE double atanh_scale(double plus, double minus, double *k)
     return tpi_double((i + 1023) << 52);
 }
 
-static inline float atanh_32(float xf)
+TPI_INLINE float atanh_32(float xf)
 {
     double a = fabs((double)xf), plus = 1.0 + a, minus = 1.0 - a, k, b = atanh_scale(plus, minus, &k);
     double s = ((1.0 - b) + a * (1.0 + b)) / (plus + b * minus), w = s * s, p = 0x1.0284860eaeb32p-3;
@@ -140,7 +140,7 @@ static inline float atanh_32(float xf)
     return copysignf((float)(k * 0x1.62e42fefa39efp-2 + (p * w + 1.0) * s), xf);
 }
 
-static inline double atanh_64(double x)
+TPI_INLINE double atanh_64(double x)
 {
     double a = fabs(x), plus = 1.0 + a, minus = 1.0 - a, k, b = atanh_scale(plus, minus, &k), n, e;
     tpi_two_prod(a, 1.0 + b, &n, &e);
@@ -159,24 +159,24 @@ static inline double atanh_64(double x)
     return copysign(tpi_select64(a < 0x1p-28, a, y), x);
 }
 
-static inline float atanh_full_32(float x)
+TPI_INLINE float atanh_full_32(float x)
 {
     float a = fabsf(x);
     return tpi_select32(a < 1.0f, atanh_32(x), tpi_select32(a == 1.0f, copysignf(INFINITY, x), NAN));
 }
 
-static inline double atanh_full_64(double x)
+TPI_INLINE double atanh_full_64(double x)
 {
     double a = fabs(x);
     return tpi_select64(a < 1.0, atanh_64(x), tpi_select64(a == 1.0, copysign((double)INFINITY, x), (double)NAN));
 }
 
-static inline int outside_32(float x)
+TPI_INLINE int outside_32(float x)
 {
     return !(fabsf(x) < 1.0f);
 }
 
-static inline int outside_64(double x)
+TPI_INLINE int outside_64(double x)
 {
     return !(fabs(x) < 1.0);
 }

@@ -41,7 +41,7 @@ TPI_INLINE double asin_tail_64(double t, double w)
     return p * (w * t);
 }
 
-static inline float asin_32(float x)
+TPI_INLINE float asin_32(float x)
 {
     float a = fabsf(x);
     int big = a > 0.5f;
@@ -50,7 +50,7 @@ static inline float asin_32(float x)
     return copysignf(big ? h + (l + (PI_2_LO_F - 2 * z)) : t + z, x);
 }
 
-static inline float acos_32(float x)
+TPI_INLINE float acos_32(float x)
 {
     float a = fabsf(x);
     int big = a > 0.5f;
@@ -59,7 +59,7 @@ static inline float acos_32(float x)
     return !big ? near : x < 0 ? left : 2 * t + 2 * z;
 }
 
-static inline double asin_64(double x)
+TPI_INLINE double asin_64(double x)
 {
     double a = fabs(x);
     int big = a > 0.5;
@@ -68,7 +68,7 @@ static inline double asin_64(double x)
     return copysign(big ? h + (l + (PI_2_LO - 2 * z)) : t + z, x);
 }
 
-static inline double acos_64(double x)
+TPI_INLINE double acos_64(double x)
 {
     double a = fabs(x);
     int big = a > 0.5;
@@ -121,12 +121,12 @@ TPI_INLINE double angle(double a, double b, uint64_t mirror, int is_float)
     return c * PI_4_HI + (t + (atan_tail_53(t) + c * PI_4_LO));
 }
 
-static inline float atan_32(float x)
+TPI_INLINE float atan_32(float x)
 {
     return copysignf((float)angle(fabs((double)x), 1.0, 0, 1), x);
 }
 
-static inline double atan_64(double x)
+TPI_INLINE double atan_64(double x)
 {
     return copysign(angle(fabs(x), 1.0, 0, 0), x);
 }
@@ -134,19 +134,19 @@ static inline double atan_64(double x)
 /* The sign bit of x decides, not x < 0: atan2(0, -0) is pi. */
 #define SIGN 0x8000000000000000u
 
-static inline float atan2_32(float y, float x)
+TPI_INLINE float atan2_32(float y, float x)
 {
     double b = x;
     return copysignf((float)angle(fabs((double)y), fabs(b), tpi_bits64(b) & SIGN, 1), y);
 }
 
-static inline double atan2_64(double y, double x)
+TPI_INLINE double atan2_64(double y, double x)
 {
     return copysign(angle(fabs(y), fabs(x), tpi_bits64(x) & SIGN, 0), y);
 }
 
 /* Infinite legs count 1 beside finite ones, which count 0. */
-static inline float atan2_full_32(float y, float x)
+TPI_INLINE float atan2_full_32(float y, float x)
 {
     int xi = fabsf(x) == INFINITY, yi = fabsf(y) == INFINITY, nan = (x != x) | (y != y);
     float a = copysignf(tpi_select32(yi, 1.0f, tpi_select32(xi, 0.0f, y)), y);
@@ -155,7 +155,7 @@ static inline float atan2_full_32(float y, float x)
 }
 
 /* Very large legs are scaled, so that a + b and 2 b stay finite. */
-static inline double atan2_full_64(double y, double x)
+TPI_INLINE double atan2_full_64(double y, double x)
 {
     int xi = fabs(x) == (double)INFINITY, yi = fabs(y) == (double)INFINITY, nan = (x != x) | (y != y);
     double scale = tpi_select64((fabs(x) > 0x1p1000) | (fabs(y) > 0x1p1000), 0x1p-30, 1.0);
@@ -164,12 +164,12 @@ static inline double atan2_full_64(double y, double x)
     return tpi_select64(nan, x + y, atan2_64(a, b));
 }
 
-static inline int special_32(float y, float x)
+TPI_INLINE int special_32(float y, float x)
 {
     return !(fabsf(x) <= 0x1.fffffep127f) | !(fabsf(y) <= 0x1.fffffep127f);
 }
 
-static inline int special_64(double y, double x)
+TPI_INLINE int special_64(double y, double x)
 {
     return !(fabs(x) <= 0x1p1000) | !(fabs(y) <= 0x1p1000);
 }

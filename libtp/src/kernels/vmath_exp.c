@@ -1,7 +1,7 @@
 /* exp, exp2, expm1, and what follows from them: sigmoid, silu, softplus. */
 #include "vmath_expcore.h"
 
-static inline float exp_32(float x)
+TPI_INLINE float exp_32(float x)
 {
     x = TPI_ATLEAST(x, -104.0f);
     x = TPI_ATMOST(x, 89.0f);
@@ -10,7 +10,7 @@ static inline float exp_32(float x)
     return (1.0f + tpi_exp_reduced_32(x, t - (TPI_SHIFT_F + 254))) * a * b;
 }
 
-static inline float exp2_32(float x)
+TPI_INLINE float exp2_32(float x)
 {
     x = TPI_ATLEAST(x, -151.0f);
     x = TPI_ATMOST(x, 129.0f);
@@ -26,7 +26,7 @@ static inline float exp2_32(float x)
     return (1.0f + (p * r + r * 0x1.62e432p-1f)) * a * b;
 }
 
-static inline double exp2_64(double x)
+TPI_INLINE double exp2_64(double x)
 {
     x = TPI_ATLEAST(x, -1077.0);
     x = TPI_ATMOST(x, 1025.0);
@@ -46,7 +46,7 @@ static inline double exp2_64(double x)
     return (p * r + 1.0) * a * b;
 }
 
-static inline float expm1_32(float xf)
+TPI_INLINE float expm1_32(float xf)
 {
     double x = TPI_ATLEAST(xf, -40.0f);
     x = TPI_ATMOST(x, 89.0);
@@ -61,7 +61,7 @@ static inline float expm1_32(float xf)
 }
 
 /* 2^k (1 + r + r^2 P) - 1, where 2^k - 1 and 2^k r cancel: their sum is taken with its error. */
-static inline double expm1_64(double x0)
+TPI_INLINE double expm1_64(double x0)
 {
     double x = TPI_ATLEAST(x0, -50.0);
     x = TPI_ATMOST(x, 710.0);
@@ -75,7 +75,7 @@ static inline double expm1_64(double x0)
     return copysign((sum + (err + q)) * top, x0);
 }
 
-static inline double exp_reduced_64(double x, double k)
+TPI_INLINE double exp_reduced_64(double x, double k)
 {
     double r = x - k * TPI_LN2_HI;
     r = r - k * TPI_LN2_LO;
@@ -109,27 +109,27 @@ TPI_INLINE float logistic_32(float x, int silu, int full)
     return full && x < 0 ? q * b : q;
 }
 
-static inline float sigmoid_32(float x)
+TPI_INLINE float sigmoid_32(float x)
 {
     return logistic_32(x, 0, 0);
 }
 
-static inline float sigmoid_full_32(float x)
+TPI_INLINE float sigmoid_full_32(float x)
 {
     return logistic_32(x, 0, 1);
 }
 
-static inline float silu_32(float x)
+TPI_INLINE float silu_32(float x)
 {
     return logistic_32(x, 1, 0);
 }
 
-static inline float silu_full_32(float x)
+TPI_INLINE float silu_full_32(float x)
 {
     return x > 112.0f ? x : logistic_32(x, 1, 1);
 }
 
-static inline int extreme_32(float x)
+TPI_INLINE int extreme_32(float x)
 {
     return !(fabsf(x) < 87.0f);
 }
@@ -157,33 +157,33 @@ TPI_INLINE double logistic_64(double x, int silu, int full)
     return full && x < 0 ? q * b : q;
 }
 
-static inline double sigmoid_64(double x)
+TPI_INLINE double sigmoid_64(double x)
 {
     return logistic_64(x, 0, 0);
 }
 
-static inline double sigmoid_full_64(double x)
+TPI_INLINE double sigmoid_full_64(double x)
 {
     return logistic_64(x, 0, 1);
 }
 
-static inline double silu_64(double x)
+TPI_INLINE double silu_64(double x)
 {
     return logistic_64(x, 1, 0);
 }
 
-static inline double silu_full_64(double x)
+TPI_INLINE double silu_full_64(double x)
 {
     return x > 756.0 ? x : logistic_64(x, 1, 1);
 }
 
-static inline int extreme_64(double x)
+TPI_INLINE int extreme_64(double x)
 {
     return !(fabs(x) < 708.0);
 }
 
 /* max(x, 0) + log(1 + e), e = exp(-|x|) <= 1: log(1 + e) = 2 atanh(s), s = e / (2 + e) <= 1/3 */
-static inline float softplus_32(float xf)
+TPI_INLINE float softplus_32(float xf)
 {
     double x = xf, z = -fabs(x);
     z = TPI_ATLEAST(z, -150.0);
@@ -197,7 +197,7 @@ static inline float softplus_32(float xf)
     return (float)(x > 0 ? x + y : y);
 }
 
-static inline double softplus_64(double x)
+TPI_INLINE double softplus_64(double x)
 {
     double e = tpi_exp_64(-fabs(x)), s = e / (2.0 + e), w = s * s, h = 0.5 * e * e;
     double p = 0x1.5cc06d6e2258dp-3;

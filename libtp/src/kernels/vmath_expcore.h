@@ -110,4 +110,20 @@ TPI_INLINE double tpi_exp_64(double x)
     return (1.0 + p) * a * b;
 }
 
+/* exp(-c a^2) = (result + *l result) * *f * *b, c a power of two, c a^2 < 760: the square is carried in two parts, since
+ * its rounding error would be multiplied by the exponent. *b comes last, where the product may be subnormal. */
+TPI_INLINE double tpi_exp_negative_square_64(double a, double c, double *l, double *f, double *b)
+{
+    double q, e;
+    tpi_two_prod(a, a, &q, &e);
+    q *= -c;
+    e *= -c;
+    double t = q * TPI_LOG2E + (TPI_SHIFT + 2046), k = t - (TPI_SHIFT + 2046);
+    double h = q - k * TPI_LN2_HI, g = e - k * TPI_LN2_LO, r = h + g, rl = (h - r) + g;
+    tpi_pow2_halves_64(t, f, b);
+    double u = tpi_exp_tail_64(r) * (r * r) + rl, v = r + u, y = 1.0 + v;
+    *l = (((r - v) + u) + (v - (y - 1.0))) * (1.0 - v + v * v);
+    return y;
+}
+
 #endif

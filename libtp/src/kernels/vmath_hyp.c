@@ -30,12 +30,12 @@ TPI_INLINE float sinh_cosh_32(float xf, int is_cosh)
     return copysignf((float)((a - b) + ((a - b) * c + (a + b) * s)), xf);
 }
 
-static inline float sinh_32(float x)
+TPI_INLINE float sinh_32(float x)
 {
     return sinh_cosh_32(x, 0);
 }
 
-static inline float cosh_32(float x)
+TPI_INLINE float cosh_32(float x)
 {
     return sinh_cosh_32(x, 1);
 }
@@ -76,32 +76,32 @@ TPI_INLINE double sinh_cosh_64(double x0, int is_cosh, int full)
     return is_cosh ? y : copysign(y, x0);
 }
 
-static inline double sinh_64(double x)
+TPI_INLINE double sinh_64(double x)
 {
     return sinh_cosh_64(x, 0, 0);
 }
 
-static inline double sinh_full_64(double x)
+TPI_INLINE double sinh_full_64(double x)
 {
     return sinh_cosh_64(x, 0, 1);
 }
 
-static inline double cosh_64(double x)
+TPI_INLINE double cosh_64(double x)
 {
     return sinh_cosh_64(x, 1, 0);
 }
 
-static inline double cosh_full_64(double x)
+TPI_INLINE double cosh_full_64(double x)
 {
     return sinh_cosh_64(x, 1, 1);
 }
 
-static inline int extreme_64(double x)
+TPI_INLINE int extreme_64(double x)
 {
     return !(fabs(x) < 700.0);
 }
 
-static inline float tanh_32(float xf)
+TPI_INLINE float tanh_32(float xf)
 {
     double x = 2.0f * fabsf(xf);
     x = TPI_ATMOST(x, 20.0);
@@ -117,7 +117,7 @@ static inline float tanh_32(float xf)
 }
 
 /* m and d = m + 2 carry their errors ml and dl, which enter the quotient q with 1/d = (1 - q) / 2. */
-static inline double tanh_64(double x0)
+TPI_INLINE double tanh_64(double x0)
 {
     double x = 2 * fabs(x0);
     x = TPI_ATMOST(x, 44.0);

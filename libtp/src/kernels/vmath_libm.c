@@ -25,8 +25,6 @@
             out[i] = f64(x[i], y[i]);                                               \
     }
 
-UNARY(erf, erff, erf)
-UNARY(erfc, erfcf, erfc)
 UNARY(sqrt, sqrtf, sqrt)
 UNARY(cbrt, cbrtf, cbrt)
 BINARY(pow, powf, pow)
@@ -43,56 +41,6 @@ static float rsqrt32(float x)
     return (float)rsqrt64(x);
 }
 
-static double sigmoid64(double x)
-{
-    double e = exp(-fabs(x));
-    return (x < 0 ? e : 1.0) / (1.0 + e);
-}
-
-static double gelu64(double x)
-{
-    return x < -40 ? -0.0 : 0.5 * x * erfc(-x * 0x1.6a09e667f3bcdp-1);
-}
-
-static float gelu32(float x)
-{
-    return (float)gelu64(x);
-}
-
-static double gelu_grad64(double x)
-{
-    double a = fabs(x) > 40 ? 40 : x;
-    return x != x ? x : 0.5 * erfc(-x * 0x1.6a09e667f3bcdp-1) + a * exp(-0.5 * a * a) * 0x1.9884533d43651p-2;
-}
-
-static float gelu_grad32(float x)
-{
-    return (float)gelu_grad64(x);
-}
-
-static double gelu_tanh64(double x)
-{
-    double u = 0x1.9884533d43651p-1 * x * (1 + 0.044715 * x * x);
-    return x < -30 ? -0.0 : x * sigmoid64(2 * u);
-}
-
-static float gelu_tanh32(float x)
-{
-    return (float)gelu_tanh64(x);
-}
-
-static double gelu_tanh_grad64(double x)
-{
-    double a = x > 30 ? 30 : x < -30 ? -30 : x;
-    double u = 0x1.9884533d43651p-1 * a * (1 + 0.044715 * a * a), s = sigmoid64(2 * u);
-    return s + 2 * a * s * sigmoid64(-2 * u) * 0x1.9884533d43651p-1 * (1 + 3 * 0.044715 * a * a);
-}
-
-static float gelu_tanh_grad32(float x)
-{
-    return (float)gelu_tanh_grad64(x);
-}
-
 static double remainder64(double x, double y)
 {
     double r = fmod(x, y);
@@ -106,8 +54,4 @@ static float remainder32(float x, float y)
 }
 
 UNARY(rsqrt, rsqrt32, rsqrt64)
-UNARY(gelu, gelu32, gelu64)
-UNARY(gelu_grad, gelu_grad32, gelu_grad64)
-UNARY(gelu_tanh, gelu_tanh32, gelu_tanh64)
-UNARY(gelu_tanh_grad, gelu_tanh_grad32, gelu_tanh_grad64)
 BINARY(remainder, remainder32, remainder64)

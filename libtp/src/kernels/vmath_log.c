@@ -1,12 +1,12 @@
 /* log, log2, log10, log1p. */
 #include "vmath_logcore.h"
 
-static inline int irregular_32(float x)
+TPI_INLINE int irregular_32(float x)
 {
     return !(x >= 0x1p-126f && x <= 0x1.fffffep127f);
 }
 
-static inline int irregular_64(double x)
+TPI_INLINE int irregular_64(double x)
 {
     return !(x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023);
 }
@@ -67,19 +67,19 @@ TPI_INLINE double full_64(double x, int base)
 }
 
 #define LOGARITHM(name, base)                                                             \
-    static inline float name##_quick_32(float x)                                          \
+    TPI_INLINE float name##_quick_32(float x)                                          \
     {                                                                                     \
         return logarithm_32(x, base);                                                     \
     }                                                                                     \
-    static inline float name##_full_32(float x)                                           \
+    TPI_INLINE float name##_full_32(float x)                                           \
     {                                                                                     \
         return full_32(x, base);                                                          \
     }                                                                                     \
-    static inline double name##_quick_64(double x)                                        \
+    TPI_INLINE double name##_quick_64(double x)                                        \
     {                                                                                     \
         return logarithm_64(x, base);                                                     \
     }                                                                                     \
-    static inline double name##_full_64(double x)                                         \
+    TPI_INLINE double name##_full_64(double x)                                         \
     {                                                                                     \
         return full_64(x, base);                                                          \
     }                                                                                     \
@@ -100,12 +100,12 @@ TPI_INLINE float log1p_any_32(float x, int full)
     return copysignf(k * TPI_LOG_LN2_HI_F + (f + (tpi_log_tail_32(f) + k * TPI_LOG_LN2_LO_F)), x);
 }
 
-static inline float log1p_32(float x)
+TPI_INLINE float log1p_32(float x)
 {
     return log1p_any_32(x, 0);
 }
 
-static inline float log1p_full_32(float x)
+TPI_INLINE float log1p_full_32(float x)
 {
     float y = log1p_any_32(x, 1);
     y = x < INFINITY ? y : x;
@@ -122,12 +122,12 @@ TPI_INLINE double log1p_any_64(double x, int full)
     return copysign(k * TPI_LOG_LN2_HI + (f + (tpi_log_tail_64(f) + k * TPI_LOG_LN2_LO)), x);
 }
 
-static inline double log1p_64(double x)
+TPI_INLINE double log1p_64(double x)
 {
     return log1p_any_64(x, 0);
 }
 
-static inline double log1p_full_64(double x)
+TPI_INLINE double log1p_full_64(double x)
 {
     double y = log1p_any_64(x, 1);
     y = x < (double)INFINITY ? y : x;
@@ -135,12 +135,12 @@ static inline double log1p_full_64(double x)
     return x < -1.0 ? (double)NAN : y;
 }
 
-static inline int log1p_irregular_32(float x)
+TPI_INLINE int log1p_irregular_32(float x)
 {
     return !(x > -1.0f && x < 0x1p126f);
 }
 
-static inline int log1p_irregular_64(double x)
+TPI_INLINE int log1p_irregular_64(double x)
 {
     return !(x > -1.0 && x < 0x1p1022);
 }

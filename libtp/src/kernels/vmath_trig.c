@@ -59,21 +59,21 @@ TPI_INLINE double sin_reduced_53(double r, double rl, uint64_t k)
     return tpi_double(tpi_bits64(k & 1 ? odd : even) ^ (k & 2) << 62);
 }
 
-static inline float sin_32(float xf)
+TPI_INLINE float sin_32(float xf)
 {
     double x = xf, t = x * INV_PI + TPI_SHIFT, k = t - TPI_SHIFT;
     double r = x - k * PI_HI_F;
     return (float)sin_reduced_24(r - k * PI_LO_F, t);
 }
 
-static inline float cos_32(float xf)
+TPI_INLINE float cos_32(float xf)
 {
     double x = xf, t = (x * INV_PI + 0.5) + TPI_SHIFT, k = (t - TPI_SHIFT) - 0.5;
     double r = x - k * PI_HI_F;
     return (float)sin_reduced_24(r - k * PI_LO_F, t);
 }
 
-static inline double sin_64(double x)
+TPI_INLINE double sin_64(double x)
 {
     double r, rl;
     uint64_t k = reduce_64(x, &r, &rl);
@@ -81,14 +81,14 @@ static inline double sin_64(double x)
     return x == 0 ? x : y;
 }
 
-static inline double cos_64(double x)
+TPI_INLINE double cos_64(double x)
 {
     double r, rl;
     uint64_t k = reduce_64(x, &r, &rl);
     return sin_reduced_53(r, rl, k + 1);
 }
 
-static inline float tan_32(float xf)
+TPI_INLINE float tan_32(float xf)
 {
     double x = xf, t = x * (2 * INV_PI) + TPI_SHIFT, k = t - TPI_SHIFT;
     double r = x - k * (PI_HI_F / 2);
@@ -105,7 +105,7 @@ static inline float tan_32(float xf)
 }
 
 /* For odd k an error of tan(r) comes on top of the division's: the tails of r and of tan(r) are kept. */
-static inline double tan_64(double x)
+TPI_INLINE double tan_64(double x)
 {
     double r, rl;
     uint64_t k = reduce_64(x, &r, &rl);
@@ -130,12 +130,12 @@ static inline double tan_64(double x)
     return k & 1 ? z : y;
 }
 
-static inline int large_32(float x)
+TPI_INLINE int large_32(float x)
 {
     return !(fabsf(x) < LIMIT_32);
 }
 
-static inline int large_64(double x)
+TPI_INLINE int large_64(double x)
 {
     return !(fabs(x) < LIMIT_64);
 }
