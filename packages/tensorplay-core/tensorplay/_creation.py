@@ -1,6 +1,7 @@
 """Functions that make tensors."""
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ._dtypes import (
     int64,
     result_type,
 )
+from ._dtypes import dtype as DTypeClass
 from ._interop import from_dlpack, from_numpy
 from ._scalars import fill_scalar
 from ._tensor import Tensor, check_device, operand, wrap
@@ -24,7 +26,7 @@ __all__ = [
     "linspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
-_NONE = lib.TP_DTYPE_NONE
+DType = DTypeClass | np.dtype | type
 
 
 def _finish(h, requires_grad):
@@ -53,7 +55,7 @@ def size_of(size, op, unknown):
 # ---- from data ----
 
 
-def tensor(data, *, dtype=None, device=None, requires_grad=False):
+def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor from numbers, nested sequences, NumPy arrays or tensors; the data is always copied.
 
     dtype: the default dtype for Python floats, int64 for ints, bool for bools, and that of the array for NumPy data.
@@ -208,7 +210,7 @@ def _stack(data, dtype):
     return wrap(lib.tp_stack([t._h for t in parts], len(parts), 0))
 
 
-def as_tensor(data, dtype=None, device=None):
+def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
     """data as a tensor, without a copy where that is possible: a tensor of that dtype is returned itself, a NumPy
     array shares its memory. Other data as in `tensor`."""
     check_device(device)
@@ -222,7 +224,9 @@ def as_tensor(data, dtype=None, device=None):
     return tensor(data, dtype=dtype)
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(
+    obj: Any, *, dtype: DType | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor from a tensor, a NumPy array, an object with DLPack, the buffer protocol or __array__, or numbers.
 
     copy: True always copies, False raises ValueError where a copy would be needed, None copies where it must.
@@ -257,28 +261,42 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 # ---- filled ----
 
 
-def empty(*size, dtype=None, device=None, requires_grad=False, **unknown):
+def empty(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **unknown: Any
+) -> Tensor:
     """A tensor of shape size whose elements are whatever lies in memory. dtype: the default dtype."""
     check_device(device)
     s = size_of(size, "empty", unknown)
     return _finish(lib.tp_empty(s, len(s), dtype_code(dtype)), requires_grad)
 
 
-def zeros(*size, dtype=None, device=None, requires_grad=False, **unknown):
+def zeros(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **unknown: Any
+) -> Tensor:
     """A tensor of zeros of shape size: `zeros(2, 3)` or `zeros((2, 3))`. dtype: the default dtype."""
     check_device(device)
     s = size_of(size, "zeros", unknown)
     return _finish(lib.tp_zeros(s, len(s), dtype_code(dtype)), requires_grad)
 
 
-def ones(*size, dtype=None, device=None, requires_grad=False, **unknown):
+def ones(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **unknown: Any
+) -> Tensor:
     """A tensor of ones of shape size: `ones(2, 3)` or `ones((2, 3))`. dtype: the default dtype."""
     check_device(device)
     s = size_of(size, "ones", unknown)
     return _finish(lib.tp_ones(s, len(s), dtype_code(dtype)), requires_grad)
 
 
-def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, **unknown):
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **unknown: Any,
+) -> Tensor:
     """A tensor of shape size filled with a number or a tensor without dimensions (which stays connected to it).
 
     dtype: that of fill_value, where a float means the default dtype.
@@ -297,7 +315,9 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, **un
 def _like(name, doc):
     fn = getattr(lib, "tp_" + name)
 
-    def like(input, *, dtype=None, device=None, requires_grad=False, **unknown):
+    def like(
+        input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **unknown: Any
+    ) -> Tensor:
         check_device(device)
         refuse(name, unknown)
         return _finish(fn(_tensor(input, name)._h, dtype_code(dtype)), requires_grad)
@@ -318,7 +338,15 @@ zeros_like = _like("zeros_like", "Zeros of the shape and dtype of input.")
 ones_like = _like("ones_like", "Ones of the shape and dtype of input.")
 
 
-def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, **unknown):
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **unknown: Any,
+) -> Tensor:
     """A tensor of the shape and dtype of input filled with fill_value."""
     check_device(device)
     refuse("full_like", unknown)
@@ -332,7 +360,16 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
 # ---- ranges ----
 
 
-def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False, **unknown):
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **unknown: Any,
+) -> Tensor:
     """start, start + step, ... below end (above, for a negative step): `arange(end)`, `arange(start, end, step)`.
 
     dtype: int64 if all are integers, else the default dtype. ValueError for a step of 0 or of the wrong sign.
@@ -349,7 +386,16 @@ def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
     return _finish(h, requires_grad)
 
 
-def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, **unknown):
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **unknown: Any,
+) -> Tensor:
     """steps values from start to end, both included, evenly spaced. dtype: the default dtype."""
     check_device(device)
     refuse("linspace", unknown)
@@ -358,7 +404,15 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False,
     return _finish(h, requires_grad)
 
 
-def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, **unknown):
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **unknown: Any,
+) -> Tensor:
     """The identity matrix with n rows and m columns (n of them if m is None). dtype: the default dtype."""
     check_device(device)
     refuse("eye", unknown)

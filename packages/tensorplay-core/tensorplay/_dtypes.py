@@ -1,5 +1,7 @@
 """Element types: dtype objects, their limits, and the rules of promotion."""
 
+from typing import Any
+
 import numpy as np
 
 from ._clib import ffi, lib, raise_error
@@ -16,6 +18,13 @@ class dtype:
     compare with `is` or `==`.
     """
 
+    name: str
+    code: int
+    itemsize: int
+    is_floating_point: bool
+    is_complex: bool
+    is_signed: bool
+
     __slots__ = ("name", "code", "itemsize", "is_floating_point", "is_complex", "is_signed", "_numpy", "_typestr")
 
     def __init__(self, *args, **kwargs):
@@ -27,16 +36,16 @@ class dtype:
     def __reduce__(self):
         return _by_name, (self.name,)
 
-    def to_complex(self):
+    def to_complex(self) -> "dtype":
         """complex64 for half and single precision, complex128 for float64; a complex dtype itself."""
         return self if self.is_complex else complex128 if self is float64 else complex64
 
-    def to_real(self):
+    def to_real(self) -> "dtype":
         """The dtype of the real part."""
         return {complex64: float32, complex128: float64}.get(self, self)
 
     @property
-    def numpy(self):
+    def numpy(self) -> np.dtype:
         """The numpy.dtype of the same name. TypeError for bfloat16, which NumPy does not have."""
         if self._numpy is None:
             raise TypeError(f"{self!r} has no NumPy dtype: convert to float32 first")
@@ -75,7 +84,7 @@ _CODES[None] = lib.TP_DTYPE_NONE
 _NUMPY = {d._numpy: d for d in DTYPES if d._numpy is not None}
 
 
-def as_dtype(d):
+def as_dtype(d: Any) -> dtype:
     """A dtype from a dtype, a NumPy dtype or scalar type, or bool, int, float, complex. TypeError otherwise."""
     if type(d) is dtype:
         return d
@@ -113,18 +122,18 @@ def from_numpy_dtype(d, what="from_numpy"):
     raise TypeError(f"{what}: no tensor dtype for NumPy dtype {d}")
 
 
-def get_default_dtype():
+def get_default_dtype() -> dtype:
     """The dtype that Python floats become: float32 unless set_default_dtype was called."""
     return DTYPES[lib.tp_get_default_dtype()]
 
 
-def set_default_dtype(d):
+def set_default_dtype(d: Any) -> None:
     """Sets the dtype that Python floats become. ValueError unless it is a floating dtype."""
     if lib.tp_set_default_dtype(dtype_code(d)):
         raise_error()
 
 
-def promote_types(type1, type2):
+def promote_types(type1: Any, type2: Any) -> dtype:
     """The smallest dtype that both convert to. float16 and bfloat16 meet in float32, integer and float in the float."""
     return DTYPES[lib.tp_promote_types(dtype_code(type1), dtype_code(type2))]
 
@@ -136,14 +145,14 @@ def _category(d):
     return 0 if d is bool_ else 3 if d.is_complex else 2 if d.is_floating_point else 1
 
 
-def can_cast(from_, to):
+def can_cast(from_: Any, to: Any) -> bool:
     """Whether converting keeps the category (bool < integer < float < complex; signed does not fit unsigned)."""
     from_, to = as_dtype(from_), as_dtype(to)
     a, b = _category(from_), _category(to)
     return a <= b and not (a == b == 1 and from_.is_signed and not to.is_signed)
 
 
-def result_type(*operands):
+def result_type(*operands: Any) -> dtype:
     """The dtype that an operator of these operands computes in.
 
     Operands are tensors, NumPy arrays, numbers or dtypes. Tensors with dimensions decide; a tensor without

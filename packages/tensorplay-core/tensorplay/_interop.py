@@ -1,12 +1,13 @@
 """Exchange with NumPy and DLPack, copies and pickles."""
 
 import copy as _copy
+from typing import Any
 
 import numpy as np
 
 from ._clib import PLAIN_LEVEL, ffi, lib, raise_error
 from ._dtypes import DTYPES, bfloat16, from_numpy_dtype, uint16
-from ._tensor import check_device, require_memory, wrap
+from ._tensor import Tensor, check_device, require_memory, wrap
 
 # ---- NumPy ----
 
@@ -54,7 +55,7 @@ def _over_memory(t, d):
     return np.asarray(memory)
 
 
-def from_numpy(array):
+def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor over the memory of a NumPy array, whose dtype, shape and strides it takes.
 
     Writing to one shows in the other; a read-only array gives a read-only tensor. TypeError for dtypes without a
@@ -125,7 +126,7 @@ def to_dlpack(t, stream=None, max_version=None, dl_device=None, copy=None):
         raise
 
 
-def from_dlpack(x, *, device=None, copy=None):
+def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object that speaks DLPack (1.x or older), or of a capsule.
 
     copy: True makes a copy, False forbids one (BufferError where it would be needed). BufferError for memory that

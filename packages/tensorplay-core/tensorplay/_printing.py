@@ -17,7 +17,10 @@ class _Options(threading.local):
 _options = _Options()
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+def set_printoptions(
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """How tensors print in this thread.
 
     precision: digits after the point (4). threshold: elements from which on only edges are shown (1000). edgeitems: how

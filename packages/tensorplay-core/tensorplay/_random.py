@@ -32,16 +32,16 @@ class Generator:
             raise_error()
         self._g = ffi.gc(g, lib.tp_generator_release)
 
-    def manual_seed(self, seed):
+    def manual_seed(self, seed: int) -> "Generator":
         """Starts anew from a seed, an int of 64 bits. Returns the generator."""
         lib.tp_generator_seed(self._g, _seed(seed, "manual_seed"))
         return self
 
-    def initial_seed(self):
+    def initial_seed(self) -> int:
         """The seed it started from."""
         return lib.tp_generator_initial_seed(self._g)
 
-    def seed(self):
+    def seed(self) -> int:
         """Starts anew from a seed of the operating system's, which is returned."""
         import secrets
 
@@ -49,13 +49,13 @@ class Generator:
         self.manual_seed(value)
         return value
 
-    def get_state(self):
+    def get_state(self) -> tuple[int, int]:
         """The state, for set_state: (seed, position)."""
         state = ffi.new("uint64_t[2]")
         lib.tp_generator_get_state(self._g, state, state + 1)
         return state[0], state[1]
 
-    def set_state(self, state):
+    def set_state(self, state: tuple[int, int]) -> "Generator":
         """Goes on from a state that get_state returned. Returns the generator."""
         seed, position = state
         lib.tp_generator_set_state(self._g, _seed(seed, "set_state"), _seed(position, "set_state"))
@@ -84,16 +84,16 @@ default_generator = object.__new__(Generator)
 default_generator._g = lib.tp_default_generator()
 
 
-def manual_seed(seed):
+def manual_seed(seed: int) -> Generator:
     """Seeds the generator that random functions use unless they are given one. Returns it."""
     return default_generator.manual_seed(seed)
 
 
-def initial_seed():
+def initial_seed() -> int:
     """The seed of the default generator."""
     return default_generator.initial_seed()
 
 
-def seed():
+def seed() -> int:
     """Seeds the default generator from the operating system; returns the seed."""
     return default_generator.seed()

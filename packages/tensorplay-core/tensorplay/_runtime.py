@@ -7,7 +7,7 @@ from ._clib import check, ffi, lib, raise_error
 __all__ = ["blas_library", "cpu_capability", "empty_cache", "get_num_threads", "memory_stats", "set_num_threads"]
 
 
-def set_num_threads(n):
+def set_num_threads(n: int) -> None:
     """How many threads an operator may use, the calling one included. ValueError unless n >= 1.
 
     The default is TP_NUM_THREADS of the environment, else what CPU affinity and container quota allow.
@@ -18,17 +18,17 @@ def set_num_threads(n):
     check(lib.tp_set_num_threads(n))
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """How many threads an operator may use."""
     return lib.tp_get_num_threads()
 
 
-def cpu_capability():
+def cpu_capability() -> str:
     """The widest instructions the kernels use here: "avx512", "avx2", "neon" or "default"."""
     return ffi.string(lib.tp_cpu_capability()).decode()
 
 
-def blas_library():
+def blas_library() -> str:
     """Where matrix products go: the path of the BLAS library, or "built-in"."""
     path = lib.tp_blas_library()
     if not path:
@@ -36,7 +36,7 @@ def blas_library():
     return ffi.string(path).decode()
 
 
-def memory_stats():
+def memory_stats() -> dict[str, int]:
     """A dict of allocated_bytes, cached_bytes, peak_bytes and allocation_count of this process's tensors."""
     stats = ffi.new("tp_memory_stats *", {"struct_size": ffi.sizeof("tp_memory_stats")})
     check(lib.tp_get_memory_stats(stats))
@@ -45,6 +45,6 @@ def memory_stats():
     }
 
 
-def empty_cache():
+def empty_cache() -> None:
     """Gives memory that is kept for reuse back to the system."""
     lib.tp_empty_cache()

@@ -6,7 +6,7 @@ cc main.c $(python -m tensorplay.config --cflags --libs)
 import argparse
 import pathlib
 
-_ROOT = pathlib.Path(__file__).resolve().parent
+_ROOT = pathlib.Path(__file__).absolute().parent
 
 
 def include_dir():

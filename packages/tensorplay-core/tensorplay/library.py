@@ -14,6 +14,8 @@ written with tensorplay's operators and may be differentiated and mapped again.
 """
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from ._tensor import Tensor
 from .autograd import _dispatch
@@ -184,7 +186,9 @@ class _Bound:
         self._vjp, self._jvp, self._vmap, self._setup = op._vjp, op._jvp, op._vmap, op._setup
 
 
-def custom_op(name, function=None, *, schema=None, mutates_args=()):
+def custom_op(
+    name: str, function: Callable[..., Any] | None = None, *, schema: str | None = None, mutates_args: Any = ()
+) -> Any:
     """Makes an operator of a Python function: `@custom_op("namespace::name")`.
 
     The function takes tensors and numbers and returns a tensor or a tuple of tensors. schema: its signature, such as
@@ -205,6 +209,6 @@ def custom_op(name, function=None, *, schema=None, mutates_args=()):
     return op
 
 
-def get_op(name):
+def get_op(name: str) -> CustomOp:
     """The custom operator of that name. KeyError if there is none."""
     return _operators[name]

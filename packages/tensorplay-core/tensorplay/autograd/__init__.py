@@ -15,6 +15,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+Tensors = Tensor | Sequence[Tensor]
+Cotangents = Tensor | Sequence[Tensor | None] | None
+
+
 def _tensors(x, op, name):
     xs = (x,) if isinstance(x, Tensor) else tuple(x) if isinstance(x, Sequence) else None
     if xs is None:
@@ -41,9 +45,10 @@ def _cotangents(grads, outputs, op):
 
 
 def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
-    is_grads_batched=False, materialize_grads=False,
-):  # fmt: skip
+    outputs: Tensors, inputs: Tensors, grad_outputs: Cotangents = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool | None = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The gradients of outputs with respect to inputs: a tuple of tensors, one an input, of its shape and dtype.
 
     grad_outputs: a cotangent of its output's shape for each output; may be left out (or None) for outputs of one
@@ -93,7 +98,10 @@ def _batched_grad(outputs, inputs, cotangents, retain_graph, create_graph, allow
         lib.tp_level_pop_to(depth)
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+def backward(
+    tensors: Tensors, grad_tensors: Cotangents = None, retain_graph: bool | None = None, create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:  # fmt: skip
     """Adds the gradients of tensors with respect to the leaves of their graph (or to inputs only) to those' `grad`.
 
     grad_tensors: a cotangent of its tensor's shape for each; may be left out (or None) for tensors of one element.

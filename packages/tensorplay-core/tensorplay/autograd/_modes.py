@@ -5,7 +5,7 @@ import functools
 from .._clib import lib
 
 
-def is_grad_enabled():
+def is_grad_enabled() -> bool:
     """Whether operators are recorded for differentiation here."""
     return lib.tp_grad_mode_get()
 

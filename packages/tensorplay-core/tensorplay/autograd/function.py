@@ -1,6 +1,7 @@
 """Functions whose derivatives the user writes, and the context they share between forward and backward."""
 
 import functools
+from typing import Any
 
 from .._clib import lib
 from .._tensor import Tensor
@@ -24,21 +25,21 @@ class FunctionCtx:
     _nondifferentiable = ()
     _inputs = ()  # (shape, dtype) of the tensor arguments, None for others
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors (or None) for backward, which finds them as saved_tensors. In-place changes of them in
         between are noticed there."""
         self._saved = _checked(tensors, "save_for_backward")
 
-    def save_for_forward(self, *tensors):
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors (or None) for jvp, which finds them as saved_tensors."""
         self._saved_forward = _checked(tensors, "save_for_forward")
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors that were saved, in that order."""
         return self._saved
 
-    def mark_non_differentiable(self, *outputs):
+    def mark_non_differentiable(self, *outputs: Tensor) -> None:
         """Says that these outputs have no derivative. Integer and bool outputs never have one."""
         self._nondifferentiable = _checked(outputs, "mark_non_differentiable")
 
@@ -46,7 +47,7 @@ class FunctionCtx:
         """Not possible: a Function returns new tensors."""
         raise NotImplementedError("mark_dirty: a Function can't modify its arguments in place: return a new tensor")
 
-    def set_materialize_grads(self, value):
+    def set_materialize_grads(self, value: bool) -> None:
         """Whether backward and jvp get tensors of zeros (True, the default) or None where a derivative is zero."""
         self._materialize = bool(value)
 
@@ -104,7 +105,7 @@ class Function:
         raise TypeError(f"{type(self).__name__}: a Function is not instantiated: call {type(self).__name__}.apply")
 
     @classmethod
-    def apply(cls, *args):
+    def apply(cls, *args: Any) -> Any:
         """Calls the function."""
         return _dispatch.call(_UserFunction(cls), args)
 
