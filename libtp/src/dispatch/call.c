@@ -149,6 +149,18 @@ static int dispatch(const tp_op *op, tp_val *args, tp_tensor **out) {
     return rc;
 }
 
+/* What dispatch checks for other operators: required arguments, and (in a checked build) handles. */
+static int check_args(const tp_op *op, const tp_val *args) {
+    for (int i = 0; i < op->nargs; i++) {
+        if (args[i].tag == TPI_NONE && !op->args[i].optional)
+            return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
+        if (args[i].tag == TPI_TENSOR && tpi_check_handle(args[i].v.t)) return TP_ERR_VALUE;
+        for (int j = 0; args[i].tag == TPI_TENSORS && j < args[i].n; j++)
+            if (args[i].v.ts[j] && tpi_check_handle(args[i].v.ts[j])) return TP_ERR_VALUE;
+    }
+    return TP_OK;
+}
+
 static void drop(tp_tensor **out, int n) {
     for (int i = 0; i < n; i++) {
         tp_release(out[i]);
@@ -160,9 +172,7 @@ int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out) {
     int rc;
     for (int i = 0; i < op->nouts; i++) out[i] = NULL;
     if (op->composite) {
-        for (int i = 0; i < op->nargs; i++)
-            if (args[i].tag == TPI_NONE && !op->args[i].optional)
-                return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
+        if ((rc = check_args(op, args))) return rc;
         tp_call c = {op, args, out, op->nouts};
         rc = op->composite(&c);
     } else if (op->promote) {
@@ -191,11 +201,10 @@ int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out) {
 int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n) {
     *out = NULL;
     *n = 0;
-    for (int i = 0; i < op->nargs; i++)
-        if (args[i].tag == TPI_NONE && !op->args[i].optional)
-            return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
+    int rc = check_args(op, args);
+    if (rc) return rc;
     tp_call c = {op, args, NULL, 0};
-    int rc = op->composite(&c);
+    rc = op->composite(&c);
     if (rc) {
         if (c.out) tp_free_list(c.out, c.nout);
         return rc;
@@ -252,7 +261,17 @@ static int inplace_plain(const tp_op *op, tp_val *args) {
     return rc;
 }
 
+static int call_inplace(const tp_op *op, tp_val *args);
+
 int tpi_call_inplace(const tp_op *op, tp_val *args) {
+    const char *outer = tpi_writing;
+    tpi_writing = op->name;
+    int rc = call_inplace(op, args);
+    tpi_writing = outer;
+    return rc;
+}
+
+static int call_inplace(const tp_op *op, tp_val *args) {
     uint64_t level = 0;
     tp_tensor *culprit = NULL;
     int rc;

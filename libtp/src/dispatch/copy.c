@@ -16,6 +16,10 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
+_Thread_local const char *tpi_writing;
+
+static const char *writing(void) { return tpi_writing ? tpi_writing : "copy"; }
+
 static int write_at(tp_tensor *dst, tp_tensor *src);
 
 /* The content of root becomes that of `made`, whose value is what root held. */
@@ -30,9 +34,9 @@ static int write_vmap(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_te
         tp_tensor *root = tpi_root(dst);
         if (root->birth < id)
             return tpi_fail(TP_ERR_RUNTIME,
-                            "in-place write: a tensor of shape %s that was captured from outside vmap cannot take a mapped "
-                            "value of shape %s: no order of the samples is defined; use the out-of-place form (x + y "
-                            "instead of x.add_(y))", tpi_str(dst), tpi_str(src));
+                            "%s_: a tensor of shape %s that was captured from outside vmap cannot take a mapped value of "
+                            "shape %s: no order of the samples is defined; use the out-of-place form %s", writing(),
+                            tpi_str(dst), tpi_str(src), tpi_writing ? tpi_writing : "(where, index_put)");
         tpi_scope scope;
         tpi_scope_open(&scope);
         int64_t shape[TP_MAX_NDIM + 1];
@@ -77,8 +81,8 @@ static int lift(const tpi_level_ref *l, uint64_t id, int origin, tp_tensor *dst)
 static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src) {
     tp_tensor *root = tpi_root(dst);
     if (l->ambient && !l->masked && root->level == id && root->node && root->node->kind == TPI_NODE_LEAF)
-        return tpi_fail(TP_ERR_RUNTIME, "in-place write: a leaf tensor of shape %s that requires grad cannot be written "
-                                        "to; use no_grad() or detach()", tpi_str(root));
+        return tpi_fail(TP_ERR_RUNTIME, "%s_: a leaf tensor of shape %s that requires grad cannot be written to; use "
+                                        "no_grad() or detach()", writing(), tpi_str(root));
     if (l->masked) {
         /* nothing is recorded: values only */
         tp_tensor *d = dst->level == id ? dst->value : dst, *s = src->level == id ? src->value : src;
@@ -179,7 +183,7 @@ static int check_writable(tp_tensor *t) {
         int rc = tpi_fresh(t);
         if (rc) return rc;
     }
-    return t->kind == TPI_DENSE ? tpi_check_writable("in-place write", t) : TP_OK;
+    return t->kind == TPI_DENSE ? tpi_check_writable(writing(), t) : TP_OK;
 }
 
 int tpi_copy_(tp_tensor *dst, tp_tensor *src) {

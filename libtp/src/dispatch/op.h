@@ -143,6 +143,8 @@ const tp_op *tpi_op_by_name(const char *name);
 
 /* The level-aware write: every mutation of a wrapped tensor ends here. src is cast and broadcast to dst. */
 int tpi_copy_(tp_tensor *dst, tp_tensor *src);
+/* The operator whose in-place form is running in this thread, for messages; NULL: a plain copy_. */
+extern _Thread_local const char *tpi_writing;
 
 /* ---- typed arguments for kernels and rules ---- */
 static inline tp_tensor *arg_t(const tp_val *a) { return a->tag == TPI_TENSOR ? a->v.t : NULL; }

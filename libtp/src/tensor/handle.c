@@ -1,6 +1,8 @@
 /* Handles and storage: creation, release, snapshots, aliases. */
 #include "tensor/tensor.h"
 
+#include <pthread.h>
+
 #include "levels/graph.h"
 #include "levels/levels.h"
 
@@ -37,10 +39,38 @@ void tpi_storage_release(tpi_storage *s) {
 
 /* ---- handles ---- */
 
+#ifdef TP_CHECKED
+#define QUARANTINE 4096
+static tp_tensor *quarantine[QUARANTINE];
+static int64_t quarantined;
+static pthread_mutex_t quarantine_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int tpi_check_handle(const tp_tensor *t) {
+    if (!t) return tpi_fail(TP_ERR_VALUE, "a tensor handle is NULL");
+    if (t->magic == TPI_ALIVE) return TP_OK;
+    return tpi_fail(TP_ERR_VALUE, t->magic == TPI_DEAD ? "a tensor handle was used after it had been released"
+                                                       : "a pointer is not a tensor handle");
+}
+
+static void free_handle(tp_tensor *t) {
+    t->magic = TPI_DEAD;
+    pthread_mutex_lock(&quarantine_lock);
+    tp_tensor **slot = &quarantine[quarantined++ % QUARANTINE], *oldest = *slot;
+    *slot = t;
+    pthread_mutex_unlock(&quarantine_lock);
+    if (oldest) tpi_obj_free(oldest, sizeof *oldest);
+}
+#else
+static void free_handle(tp_tensor *t) { tpi_obj_free(t, sizeof *t); }
+#endif
+
 tp_tensor *tpi_handle_new(int ndim) {
     tp_tensor *t = tpi_obj_alloc(sizeof *t);
     if (!t) return NULL;
     memset(t, 0, sizeof *t);
+#ifdef TP_CHECKED
+    t->magic = TPI_ALIVE;
+#endif
     atomic_init(&t->refs, 1);
     t->ndim = (uint8_t)ndim;
     if (ndim <= TPI_INLINE_DIMS) {
@@ -115,12 +145,13 @@ void tp_retain(tp_tensor *t) { tpi_retain(t); }
 /* Nesting of values is bounded by the level depth; what could be long, the graph behind `node`, goes through the
  * worklist of tpi_node_release, so this recursion stays shallow. */
 void tp_release(tp_tensor *t) {
-    if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+    if (!t || tpi_check_handle(t)) return;
+    if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
     content_release(t);
     if (t->gcell) tpi_gcell_release(t->gcell);
     chain_release(t->chain);
     tp_release(t->base);
-    tpi_obj_free(t, sizeof *t);
+    free_handle(t);
     atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
 }
 

@@ -46,6 +46,9 @@ typedef struct tpi_storage {
 #define TPI_INLINE_DIMS 5
 
 struct tp_tensor {
+#ifdef TP_CHECKED
+    uint64_t magic;            /* TPI_ALIVE, or TPI_DEAD once released */
+#endif
     _Atomic int32_t refs;
     uint8_t kind, dtype, ndim, flags;
     uint64_t level;            /* id of the level this handle's content belongs to; 0 for dense */
@@ -96,7 +99,18 @@ tp_tensor *tpi_alias(tp_tensor *t);
 void tpi_content_move(tp_tensor *dst, tp_tensor *src);
 /* Brings a view up to date with its root. 0, or an error. Inline test, slow path out of line. */
 int tpi_regenerate(tp_tensor *t);
-static inline int tpi_fresh(tp_tensor *t) { return t->base && t->base->gen != t->gen ? tpi_regenerate(t) : 0; }
+#ifdef TP_CHECKED
+#define TPI_ALIVE 0x7470616c69766521u
+#define TPI_DEAD 0x747064656164bad0u
+/* A checked build keeps released handles aside for a while, so that their use is reported, not undefined. */
+int tpi_check_handle(const tp_tensor *t);
+#else
+static inline int tpi_check_handle(const tp_tensor *t) { (void)t; return 0; }
+#endif
+static inline int tpi_fresh(tp_tensor *t) {
+    if (tpi_check_handle(t)) return TP_ERR_VALUE;
+    return t->base && t->base->gen != t->gen ? tpi_regenerate(t) : 0;
+}
 static inline tp_tensor *tpi_root(tp_tensor *t) { return t->base ? t->base : t; }
 static inline tp_tensor *tpi_retain(tp_tensor *t) {
     if (t) atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
