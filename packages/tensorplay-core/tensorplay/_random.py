@@ -1,11 +1,16 @@
 """Random numbers: generators and seeds."""
 
+import functools
 import operator
 
+from . import _ops
 from ._clib import ffi, lib, raise_error
 from ._tensor import check_device
 
-__all__ = ["Generator", "default_generator", "initial_seed", "manual_seed", "seed"]
+__all__ = [
+    "Generator", "default_generator", "initial_seed", "manual_seed", "normal", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "seed",
+]  # fmt: skip
 
 _MASK = (1 << 64) - 1
 
@@ -97,3 +102,28 @@ def initial_seed() -> int:
 def seed() -> int:
     """Seeds the default generator from the operating system; returns the seed."""
     return default_generator.seed()
+
+
+# ---- operators that draw ----
+
+
+def _factory(function):
+    """The operator with the keywords of functions that make tensors: device and requires_grad."""
+
+    @functools.wraps(function)
+    def draw(*args, device=None, requires_grad=False, **kwargs):
+        check_device(device)
+        t = function(*args, **kwargs)
+        return t.requires_grad_() if requires_grad else t
+
+    return draw
+
+
+normal = _factory(_ops.normal)
+rand = _factory(_ops.rand)
+rand_like = _factory(_ops.rand_like)
+randint = _factory(_ops.randint)
+randint_like = _factory(_ops.randint_like)
+randn = _factory(_ops.randn)
+randn_like = _factory(_ops.randn_like)
+randperm = _factory(_ops.randperm)

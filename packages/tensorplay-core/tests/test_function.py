@@ -420,9 +420,6 @@ def test_long_chains_need_no_stack():
 
 
 def test_random_numbers_follow_the_flag_of_vmap(transforms):
-    if not hasattr(tp, "rand"):
-        pytest.skip("no random operators")
-
     class Noise(Function):
         @staticmethod
         def forward(x):
