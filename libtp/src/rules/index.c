@@ -114,10 +114,13 @@ int index_dims__batch(tp_batch_ctx *c)
     const tp_val *a = c->args;
     lowered l;
     bool self_mapped = bdim_of(c, 0) >= 0;
+    /* Which entry takes an element last is a question of one sample: samples must not share a self. */
+    if (arg_b(&a[5]))
+        for (int j = 0; j < a[1].n; j++) self_mapped |= c->bdim[1][j] >= 0;
     int rc = lower_indices(c, &a[2], self_mapped, &l);
     if (rc) return rc;
     int64_t pos = arg_i(&a[3]), lead = arg_i(&a[4]);
-    T x = tpi_batch_front(c, 0);
+    T x = self_mapped ? tpi_batch_full(c, 0) : tpi_batch_front(c, 0);
     if (l.mapped) return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos, lead + 1, arg_b(&a[5])), 0);
     return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos + 1, lead, arg_b(&a[5])), (int)lead);
 }
