@@ -53,9 +53,10 @@ def _samples(entry, seed):
 
 def _value(entry, seed):
     dtype = _main(entry)
+    small = (1e-5 if dtype == "float32" else 1e-9) * entry.scale
     for s in entry.draw(dtype, seed):
-        oc.check_value(_function(entry), s, _reference(entry), entry.expected_dtype(dtype), rtol=1e-9 * entry.scale,
-                       atol=1e-9 * entry.scale, layouts=not entry.random)  # fmt: skip
+        oc.check_value(_function(entry), s, _reference(entry), entry.expected_dtype(dtype), rtol=small, atol=small,
+                       layouts=not entry.random)  # fmt: skip
 
 
 # Intermediate values of composites are rounded to the dtype too.

@@ -182,7 +182,7 @@ def distinct(rng, dtype, *shape, low=-2.0, high=2.0):
         x = low + (high - low) * (np.arange(n) + 0.5) / max(n, 1)
         if dtype in COMPLEX:
             x = x + 1j * rng.permutation(x)
-    return round_to(rng.permutation(x).reshape(shape), dtype)
+    return round_to(np.asarray(rng.permutation(x)).reshape(shape), dtype)
 
 
 SHAPES = ((3, 4), (), (0, 3), (2, 1, 3))
