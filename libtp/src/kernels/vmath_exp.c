@@ -85,7 +85,7 @@ TPI_INLINE double exp_reduced_64(double x, double k)
 /* sigmoid(x) = e / (1 + e) for x < 0, 1 / (1 + e) otherwise, e = exp(-|x|) = a b (1 + u); silu is x times that.
  * The rounding errors of numerator and denominator would add up to more than an ulp: both are carried, and enter
  * with 1/s replaced by its chord over [1, 2]. The factor b comes last: exp(x) may be subnormal where x exp(x) is
- * not. The signs of zeros below keep silu(-0) = -0. */
+ * not. */
 TPI_INLINE float logistic_32(float x, int silu, int full)
 {
     float z = -fabsf(x), b = 1;
@@ -103,10 +103,11 @@ TPI_INLINE float logistic_32(float x, int silu, int full)
         m = za * u + za;
         ml = (za - m) + za * u;
     }
-    float eb = e * b, s = 1.0f + eb, sl = (eb - (s - 1.0f)) + el * b;
+    float eb = e * b, s = 1.0f + eb, sl = eb - (s - 1.0f);
     float q = (x < 0 ? m : silu ? x : 1.0f) / s;
-    q = q - (q * sl - (x < 0 ? ml : -0.0f)) * (1.5f - 0.5f * s);
-    return full && x < 0 ? q * b : q;
+    q = q + ((x < 0 ? ml : 0.0f) - q * sl) * (1.5f - 0.5f * s);
+    q = full && x < 0 ? q * b : q;
+    return silu ? copysignf(q, x) : q;
 }
 
 TPI_INLINE float sigmoid_32(float x)
@@ -151,10 +152,11 @@ TPI_INLINE double logistic_64(double x, int silu, int full)
         m = za * u + za;
         ml = (za - m) + za * u;
     }
-    double eb = e * b, s = 1.0 + eb, sl = (eb - (s - 1.0)) + el * b;
+    double eb = e * b, s = 1.0 + eb, sl = eb - (s - 1.0);
     double q = (x < 0 ? m : silu ? x : 1.0) / s;
-    q = q - (q * sl - (x < 0 ? ml : -0.0)) * (1.5 - 0.5 * s);
-    return full && x < 0 ? q * b : q;
+    q = q + ((x < 0 ? ml : 0.0) - q * sl) * (1.5 - 0.5 * s);
+    q = full && x < 0 ? q * b : q;
+    return silu ? copysign(q, x) : q;
 }
 
 TPI_INLINE double sigmoid_64(double x)

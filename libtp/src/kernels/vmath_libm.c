@@ -27,7 +27,6 @@
 
 UNARY(sqrt, sqrtf, sqrt)
 UNARY(cbrt, cbrtf, cbrt)
-BINARY(pow, powf, pow)
 BINARY(hypot, hypotf, hypot)
 BINARY(fmod, fmodf, fmod)
 
