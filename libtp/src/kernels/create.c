@@ -209,7 +209,7 @@ static int arange(tp_call *c, const tp_scalar *start, const tp_scalar *end, cons
     } else s.n = count < 0x1p62 ? (int64_t)count : INT64_MAX;
     s.exact = ints || tpi_is_int(s.dtype);
     if (s.exact) {
-        if (fabs(a) >= 0x1p63 || fabs(d) >= 0x1p63)
+        if (!ints && (fabs(a) >= 0x1p63 || fabs(d) >= 0x1p63))
             return tpi_fail(TP_ERR_VALUE, "arange: start %g or step %g is outside of int64", a, d);
         s.istart = ints ? start->v.i : (int64_t)a;
         s.istep = ints ? step->v.i : (int64_t)d;

@@ -30,23 +30,11 @@ static T as_dtype_of(const char *op, T values, T self)
     return x_to_dtype(values, self->dtype);
 }
 
-/* An operator of another family by its name. */
-static T named(const char *name, tp_val a, tp_val b, tp_val d)
-{
-    tp_val args[3] = {a, b, d};
-    T out[1] = {NULL};
-    if (tpi_bad()) return NULL;
-    const tp_op *op = tpi_op_by_name(name);
-    if (!op) return tpi_rule_fail(TP_ERR_NOT_IMPLEMENTED, "%s: no such operator", name);
-    return tpi_rule_call(op, args, out) ? NULL : out[0];
-}
-#define NOTHING ((tp_val){.tag = TPI_NONE})
 static T added(T x, T y)
 {
-    tp_scalar one = {.tag = TP_SCALAR_INT, .v.i = 1};
-    return !x || !y ? NULL : named("add", val_t(x), val_t(y), val_s(&one));
+    static const tp_scalar one = {.tag = TP_SCALAR_INT, .v.i = 1};
+    return x_add(x, y, &one);
 }
-static T where3(T cond, T x, T y) { return !cond || !x || !y ? NULL : named("where", val_t(cond), val_t(x), val_t(y)); }
 
 /* Ends a composite that may be in place: the result is written already, or is `t`. */
 static int finish(tpi_scope *s, tp_call *c, T t)
@@ -105,7 +93,7 @@ static void add_mask(const char *op, entries *e, int d, T mask)
                       op);
         return;
     }
-    T found = named("nonzero", val_t(mask), NOTHING, NOTHING);
+    T found = x_nonzero(mask);
     for (int k = 0; found && k < mask->ndim; k++) {
         e->index[e->n] = x_select(found, 1, k);
         e->dims[e->n++] = d + k;
@@ -230,7 +218,7 @@ static T put_selected(tp_call *c, T self, T v, bool accumulate)
     tpi_copy_dims(shape, mask->shape, m);
     for (int i = 0; i < rest; i++) shape[m + i] = 1;
     T wide = x_reshape(mask, shape, m + rest);
-    T r = where3(wide, accumulate ? added(self, v) : v, self);
+    T r = x_where(wide, accumulate ? added(self, v) : v, self);
     if (r && c->out[0] && tpi_copy_(self, r)) r = tpi_own(NULL);
     return r;
 }
@@ -546,11 +534,11 @@ int c_masked_scatter(tp_call *c)
     T flat = source ? x_reshape(source, &source->numel, 1) : NULL;
     if (flat && flat->numel == 0 && self->numel) flat = x_zeros_shape(self->dtype, 1, &(int64_t){1});
     T m = mask ? x_to_dtype(x_reshape(mask, &mask->numel, 1), TP_INT64) : NULL;
-    T count = m ? named("cumsum", val_t(m), val_i(0), NOTHING) : NULL;
+    T count = x_cumsum(m, 0, TP_DTYPE_NONE);
     T order = count ? added(count, x_iscalar(-1, count)) : NULL;
     if (!tpi_bad()) {
         r = x_index_dims(flat, &order, 1, &(int64_t){0}, 1, 0, 0, false);
-        r = where3(mask, x_reshape_to(r, self->ndim, self->shape), self);
+        r = x_where(mask, x_reshape_to(r, self->ndim, self->shape), self);
     }
     return scope_result(&s, c, r);
 }
