@@ -165,3 +165,99 @@ def test_derivatives_of_reading_and_writing():
     x8[0, 1], x8[2, 1], x8[1] = 3, 6, 3
     total = total + 2 * (x8 > 8).sum() * np.array([1.0, 0.0])
     np.testing.assert_allclose(v.grad.numpy(), total)
+
+
+@pytest.mark.parametrize("index", BASIC + ADVANCED, ids=repr)
+def test_every_index_under_vmap_and_vjp(index, transforms):
+    """vmap is a loop, and the gradient of reading adds the cotangent where it was read."""
+    if not valid(index):
+        return
+    batch = np.stack([A, A[::-1] * 2, -A])
+    x, i = tp.tensor(batch), same(index)
+    np.testing.assert_array_equal(transforms.vmap(lambda t: t[i])(x).numpy(), np.stack([a[index] for a in batch]))
+    ct = np.random.default_rng(1).standard_normal(A[index].shape)
+    expected = np.zeros_like(A)
+    np.add.at(expected, index, ct)
+    read = lambda t: t[i] * 1.0
+    np.testing.assert_allclose(transforms.vjp(read)(tp.tensor(A), tp.tensor(ct)).numpy(), expected)
+    weighted = lambda t: (t[i] * tp.tensor(ct)).sum()
+    got = transforms.vmap(transforms.vjp(weighted))(x).numpy()
+    np.testing.assert_allclose(got, np.stack([expected] * 3))
+
+    def write(t):
+        u = t * 1.0
+        u[i] = t.sum()
+        return u
+
+    loop = []
+    for a in batch:
+        b = a.copy()
+        b[index] = a.sum()
+        loop.append(b)
+    np.testing.assert_allclose(transforms.vmap(write)(x).numpy(), np.stack(loop))
+
+
+def test_masks_that_are_mapped(transforms):
+    vmap = transforms.vmap
+    a = np.arange(12.0).reshape(3, 4) - 5
+    x = tp.tensor(a)
+    with pytest.raises(NotImplementedError, match="where.*nonzero_static"):
+        vmap(lambda t: t[t > 0])(x)
+
+    def write(value):
+        def f(t):
+            u = t * 1.0
+            u[t > 0] = value
+            return u
+
+        return f
+
+    np.testing.assert_array_equal(vmap(write(-1.0))(x).numpy(), np.where(a > 0, -1, a))
+    values = tp.tensor([10.0, 20.0, 30.0, 40.0], dtype=tp.float64)
+    expected = a.copy()
+    for row in expected:
+        n = (row > 0).sum()
+        row[row > 0] = values.numpy()[:n]
+    np.testing.assert_array_equal(vmap(write(values))(x).numpy(), expected)
+    rows = tp.tensor(np.stack([a, a + 1]))
+
+    def write_rows(t):
+        u = t * 1.0
+        u[t[:, 0] > -2] = tp.tensor([1.0, 2.0, 3.0, 4.0], dtype=tp.float64)
+        return u
+
+    loop = np.stack([a, a + 1])
+    for m in loop:
+        m[m[:, 0] > -2] = [1, 2, 3, 4]
+    np.testing.assert_array_equal(vmap(write_rows)(rows).numpy(), loop)
+    out = vmap(lambda t: made_inside(t))(x)
+    np.testing.assert_array_equal(out.numpy(), np.stack([a.sum(1), a[:, 0]], 1))
+
+
+def made_inside(t):
+    out = tp.zeros(2, dtype=tp.float64)
+    out[0] = t.sum()
+    view = out[1:]
+    view[0] = t[0]
+    return out
+
+
+def test_mapped_index_tensors(transforms):
+    a = np.arange(24.0).reshape(2, 3, 4)
+    i = np.array([[2, 0], [1, -1]])
+    got = transforms.vmap(lambda t, k: t[k])(tp.tensor(a), tp.tensor(i))
+    np.testing.assert_array_equal(got.numpy(), np.stack([a[b][i[b]] for b in range(2)]))
+    got = transforms.vmap(lambda t, k: t[k[0]])(tp.tensor(a), tp.tensor(i))
+    np.testing.assert_array_equal(got.numpy(), np.stack([a[b][i[b][0]] for b in range(2)]))
+    got = transforms.vmap(lambda t, k: t[..., k])(tp.tensor(a), tp.tensor(i))
+    np.testing.assert_array_equal(got.numpy(), np.stack([a[b][..., i[b]] for b in range(2)]))
+
+    def write(t, k):
+        u = t * 1.0
+        u[k, 1] = k.to(tp.float64)
+        return u
+
+    loop = a.copy()
+    for b in range(2):
+        loop[b][i[b], 1] = i[b]
+    np.testing.assert_array_equal(transforms.vmap(write)(tp.tensor(a), tp.tensor(i)).numpy(), loop)
