@@ -363,7 +363,13 @@ static int dropout(tp_call *c, const char *op, int spatial)
     for (int d = 0; d < x->ndim; d++) shape[d] = d < x->ndim - spatial ? x->shape[d] : 1;
     tpi_scope s;
     tpi_scope_open(&s);
-    return scope_result(&s, c, x_mul(x, x_dropout_mask(shape, x->ndim, p, NULL, tpi_to_real(x->dtype))));
+    T r = x_mul(x, x_dropout_mask(shape, x->ndim, p, NULL, tpi_to_real(x->dtype)));
+    if (r && arg_b(&c->args[3])) { /* into input, which is the result */
+        if ((rc = tpi_copy_(x, r)))
+            s.failed = rc;
+        r = x;
+    }
+    return scope_result(&s, c, r);
 }
 
 int c_dropout(tp_call *c) { return dropout(c, "dropout", 0); }
