@@ -121,3 +121,11 @@ def backward(
         create_graph if retain_graph is None else bool(retain_graph), bool(create_graph),
     ):  # fmt: skip
         raise_error()
+
+
+def __getattr__(name):
+    if name == "functional":
+        from importlib import import_module
+
+        return import_module(__name__ + ".functional")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
