@@ -143,10 +143,6 @@ def operand(x):
     return None
 
 
-def _kind(x):
-    return f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-
-
 def describe(t):
     """What transform a wrapped tensor belongs to, for messages."""
     kind = lib.tp_level_kind_of(t._h)
@@ -770,20 +766,6 @@ class Tensor:
 
     def __reduce_ex__(self, protocol):
         return _interop.reduce(self)
-
-    # ---- filling ----
-    def fill_(self, value):
-        """Writes a number, or a tensor without dimensions, to every element, and returns self."""
-        o = operand(value)
-        if o is None or lib.tp_ndim(o._h):
-            raise TypeError(f"fill_: expected a number or a tensor without dimensions, got {_kind(value)}")
-        if lib.tp_copy_(self._h, o._h):
-            raise_error()
-        return self
-
-    def zero_(self):
-        """Writes zeros, and returns self."""
-        return self.fill_(0)
 
     # ---- factories ----
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
