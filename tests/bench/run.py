@@ -1,0 +1,260 @@
+"""Times this project and PyTorch side by side, on one thread, and judges the ratios.
+
+    python tests/bench/run.py [--only NAME ...] [--repeat N] [--json FILE] [--strict]
+
+Two worker processes, one a library, stay alive together and take turns in short rounds, so both see the same machine;
+what is compared is the median over the rounds. Before it is timed, a workload has to give the same numbers in both.
+Then the time to import tensor, transforms and modules beyond NumPy (fresh processes), and the size of what is
+installed.
+Prints a Markdown table; with --strict, exits with 1 when a target is missed.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROUNDS = 15
+ROUND_SECONDS = 0.03  # of one workload in one library; at least one call
+OURS, PEER = "tensorplay", "torch"
+
+# ratio of our time to PyTorch's that a workload may take
+TARGETS = {
+    "a + b, 8 floats": 0.6,
+    "gradient through 30 small operators": 0.2,
+    "Hessian of a 32-64-1 network": 0.2,
+    "per-sample gradients, 64-64-10, batch 64": 0.25,
+    "per-sample gradients, 784-512-10, batch 256": 0.5,
+    "matrix product, 1024": 1.2,
+    "exp, 1e6 floats": 1.2,
+    "sin, 1e6 floats": 1.2,
+    "tanh, 1e6 floats": 1.2,
+    "add, 1e6 floats": 1.2,
+}
+IMPORT, SIZE = "import beyond NumPy, with func and nn", "installed, with func and nn"
+IMPORT_SECONDS, SIZE_MEGABYTES = 0.15, 40
+
+
+# -- the work -----------------------------------------------------------------------------------------
+
+
+def workloads(library):
+    """{name: (function, arguments)}: the same code for both libraries."""
+    import numpy as np
+
+    tp = importlib.import_module(library)
+    func = importlib.import_module(f"{library}.func")
+    nn = importlib.import_module(f"{library}.nn.functional")
+    tp.set_num_threads(1)
+    rng = np.random.default_rng(2)
+
+    def floats(*shape):
+        return tp.from_numpy(rng.normal(0, 0.1, shape).astype(np.float32))
+
+    def layers(*widths):
+        return [(floats(i, o), floats(o)) for i, o in zip(widths, widths[1:])]
+
+    def network(layers, x):
+        *hidden, (weight, bias) = layers
+        for w, b in hidden:
+            x = tp.tanh(x @ w + b)
+        return x @ weight + bias
+
+    def chain(x):  # sin, product, sum: three operators a turn
+        for _ in range(10):
+            x = tp.sin(x) * x + x
+        return x.sum()
+
+    def sample_loss(layers, x, y):
+        return nn.cross_entropy(network(layers, x).unsqueeze(0), y.unsqueeze(0))
+
+    def per_sample(batch, *widths):
+        labels = tp.from_numpy(rng.integers(0, widths[-1], batch))
+        return (func.vmap(func.grad(sample_loss), in_dims=(None, 0, 0)),
+                (layers(*widths), floats(batch, widths[0]), labels))
+
+    small, large = layers(32, 64, 1), floats(1_000_000)
+    return {
+        "a + b, 8 floats": (lambda a, b: a + b, (floats(8), floats(8))),
+        "gradient through 30 small operators": (func.grad(chain), (floats(8),)),
+        "Hessian of a 32-64-1 network": (func.hessian(lambda x: network(small, x).sum()), (floats(32),)),
+        "per-sample gradients, 64-64-10, batch 64": per_sample(64, 64, 64, 10),
+        "per-sample gradients, 784-512-10, batch 256": per_sample(256, 784, 512, 10),
+        "matrix product, 1024": (lambda a, b: a @ b, (floats(1024, 1024), floats(1024, 1024))),
+        "exp, 1e6 floats": (tp.exp, (large,)),
+        "sin, 1e6 floats": (tp.sin, (large,)),
+        "tanh, 1e6 floats": (tp.tanh, (large,)),
+        "add, 1e6 floats": (lambda a, b: a + b, (large, floats(1_000_000))),
+    }
+
+
+def leaves(result):
+    if isinstance(result, (list, tuple)):
+        return [leaf for part in result for leaf in leaves(part)]
+    return [result.numpy().astype("float64").ravel()]
+
+
+def digest(result):
+    """A few numbers by which two results of the same work are compared."""
+    import numpy as np
+
+    flat = np.concatenate(leaves(result))
+    return [flat.size, float(np.sqrt((flat * flat).sum())), float(flat @ np.cos(np.arange(flat.size)))]
+
+
+def worker(library):
+    """Answers requests, one JSON object a line: {"name", "calls"} -> {"seconds"} or {"digest"} where calls is 0."""
+    table = workloads(library)
+    print(json.dumps({"version": importlib.import_module(library).__version__}), flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        function, arguments = table[request["name"]]
+        if not request["calls"]:
+            answer = {"digest": digest(function(*arguments))}
+        else:
+            turns = range(request["calls"])
+            start = time.perf_counter()
+            for _ in turns:
+                function(*arguments)
+            answer = {"seconds": (time.perf_counter() - start) / request["calls"]}
+        print(json.dumps(answer), flush=True)
+
+
+# -- measuring ----------------------------------------------------------------------------------------
+
+
+def environment():
+    """One thread everywhere; and no BLAS kernel for another processor than this one."""
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "TP")}
+    return {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")} | one
+
+
+class Worker:
+    def __init__(self, library):
+        self.library = library
+        self.process = subprocess.Popen([sys.executable, __file__, "--worker", library], text=True, env=environment(),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.version = self.answer()["version"]
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"bench: the worker of {self.library} ended")
+        return json.loads(line)
+
+    def __call__(self, name, calls):
+        self.process.stdin.write(json.dumps({"name": name, "calls": calls}) + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(name, ours, peer, rounds):
+    """Medians of seconds a call: ours, the peer's."""
+    a, b = ours(name, 0)["digest"], peer(name, 0)["digest"]
+    if a[0] != b[0] or any(abs(x - y) > 1e-3 * max(abs(b[1]), 1e-30) for x, y in zip(a, b)):
+        sys.exit(f"bench: {name}: results differ: {OURS} {a}, {PEER} {b}")
+    calls = {}
+    for side in (ours, peer):
+        once = min(side(name, 3)["seconds"] for _ in range(3))
+        calls[side] = max(1, round(ROUND_SECONDS / once))
+    times = {ours: [], peer: []}
+    for turn in range(rounds):
+        for side in (ours, peer) if turn % 2 else (peer, ours):
+            times[side].append(side(name, calls[side])["seconds"])
+    return statistics.median(times[ours]), statistics.median(times[peer])
+
+
+def import_seconds(rounds):
+    """Seconds to import tensors, transforms and modules where NumPy is imported already: ours, the peer's; medians over
+    fresh processes, by turns."""
+
+    def once(library):
+        code = (f"import time, numpy; start = time.perf_counter(); import {library}, {library}.func, {library}.nn; "
+                "print(time.perf_counter() - start)")
+        return float(subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, env=environment(),
+                                    text=True).stdout)
+
+    once(OURS), once(PEER)  # bytecode is written, files are cached
+    pairs = [(once(OURS), once(PEER)) for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*pairs)]
+
+
+def installed_megabytes(library):
+    """Size of the installed files of a library; of ours without the testing package, which lies in core's folder."""
+    root = pathlib.Path(importlib.util.find_spec(library).origin).parent
+    left_out = root / "testing" if library == OURS else None
+    return sum(p.stat().st_size for p in root.rglob("*") if p.is_file() and left_out not in p.parents) / 1e6
+
+
+# -- the table ----------------------------------------------------------------------------------------
+
+
+def duration(seconds):
+    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def row(name, ours, peer, ratio, target, met):
+    return f"| {name} | {ours} | {peer} | {ratio} | {target} | {'pass' if met else '**miss**'} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="workloads, by the beginnings of their names")
+    parser.add_argument("--repeat", type=int, default=ROUNDS, help="rounds a workload")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        return worker(options.worker)
+
+    everything = (*TARGETS, IMPORT, SIZE)
+    wanted = [n for n in everything if not options.only or n.startswith(tuple(options.only))]
+    if not wanted:
+        sys.exit("bench: no such workload; there are:\n" + "\n".join(everything))
+    figures = []
+    timed = [n for n in wanted if n in TARGETS]
+    if timed:
+        ours, peer = Worker(OURS), Worker(PEER)
+        print(f"{OURS} {ours.version} beside PyTorch {peer.version}, one thread, median of {options.repeat} rounds\n")
+    print("| workload | tensorplay | PyTorch | ratio | at most | |\n|---|---|---|---|---|---|", flush=True)
+    for name in timed:
+        mine, its = compare(name, ours, peer, options.repeat)
+        ratio, target = mine / its, TARGETS[name]
+        figures.append({"name": name, "seconds": mine, "peer_seconds": its, "value": ratio, "target": target})
+        print(row(name, duration(mine), duration(its), f"{ratio:.2f}", f"{target:g}", ratio <= target), flush=True)
+    if timed:
+        ours.close()
+        peer.close()
+    if IMPORT in wanted:
+        mine, its = import_seconds(max(3, options.repeat // 2))
+        figures.append({"name": IMPORT, "peer_value": its, "value": mine, "target": IMPORT_SECONDS})
+        print(row(IMPORT, duration(mine), duration(its), f"{mine / its:.2f}", duration(IMPORT_SECONDS),
+                  mine <= IMPORT_SECONDS), flush=True)
+    if SIZE in wanted:
+        mine, its = installed_megabytes(OURS), installed_megabytes(PEER)
+        figures.append({"name": SIZE, "peer_value": its, "value": mine, "target": SIZE_MEGABYTES})
+        print(row(SIZE, f"{mine:.1f} MB", f"{its:.0f} MB", f"{mine / its:.2f}", f"{SIZE_MEGABYTES} MB",
+                  mine <= SIZE_MEGABYTES), flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
+    missed = [f["name"] for f in figures if f["value"] > f["target"]]
+    print(f"\n{len(figures) - len(missed)} of {len(figures)} targets met")
+    return 1 if missed and options.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
