@@ -212,7 +212,7 @@ def row(name, ours, peer, ratio, target, met):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="workloads, by the beginnings of their names")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="workloads, by how their names begin")
     parser.add_argument("--repeat", type=int, default=ROUNDS, help="rounds a workload")
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
