@@ -186,8 +186,11 @@ static void sum_unneeded(term *x, const bool *needed)
         else
             dims[n++] = d;
     }
-    if (n)
+    if (n) {
+        int dtype = x->t->dtype;
         x->t = x_sum_dims(x->t, dims, n, false);
+        if (x->t && tp_dtype_is_integral(dtype)) x->t = x_cast(x->t, dtype); /* as the products do, not as sum does */
+    }
 }
 
 static void needs(const einsum *e, int except_a, int except_b, bool *needed)

@@ -39,7 +39,8 @@ class Entry:
         dtypes and the sample.
     grad: dtypes at which derivatives are checked.
     vmap: a reason why it can't be mapped.
-    random: what is drawn differs from call to call: only shapes, dtypes and randomness flags are compared.
+    random: "drawn" (numbers differ from call to call: seeds and randomness flags are checked) or "undefined" (values are
+        not compared); "" for everything else.
     missing: {parameter name or class of sample: reason} of what no sample sets.
     scale: factor on tolerances of values.
     refuses: whether a dtype that is not listed has to raise (False where it is cast silently).
@@ -52,7 +53,7 @@ class Entry:
     dtype: object = "common"
     grad: tuple = ("float64", "complex128")
     vmap: str | None = None
-    random: bool = False
+    random: str = ""
     missing: dict = dataclasses.field(default_factory=dict)
     scale: float = 1.0
     order: int = 2

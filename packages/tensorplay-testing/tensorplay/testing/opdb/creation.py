@@ -51,7 +51,7 @@ def creation(name, samples, reference, default, **options):
 _VARARGS = {"size": "given in every sample"}
 creation("zeros", _FILLED, lambda *size, dtype=None: np.zeros(_shape(size)), "float32", missing=_VARARGS)
 creation("ones", _FILLED, lambda *size, dtype=None: np.ones(_shape(size)), "float32", missing=_VARARGS)
-creation("empty", _FILLED, None, "float32", random=True, missing=_VARARGS)
+creation("empty", _FILLED, None, "float32", random="undefined", missing=_VARARGS)
 
 
 def _number(s):
@@ -75,7 +75,7 @@ def _like(*rest):
 _AS_SELF = lambda names, s: s.kwargs["dtype"].name if "dtype" in s.kwargs else names[0]
 add("zeros_like", _like(), lambda a, dtype=None: np.zeros(a.shape), dtype=_AS_SELF)
 add("ones_like", _like(), lambda a, dtype=None: np.ones(a.shape), dtype=_AS_SELF)
-add("empty_like", _like(), None, random=True, dtype=_AS_SELF)
+add("empty_like", _like(), None, random="undefined", dtype=_AS_SELF)
 add("full_like", _like(1), lambda a, v, dtype=None: np.full(a.shape, v), dtype=_AS_SELF)
 
 
