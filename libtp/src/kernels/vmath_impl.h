@@ -175,4 +175,27 @@ TPI_INLINE void tpi_two_sum(double a, double b, double *s, double *e)
         }                                                                      \
     }
 
+#define TPI_MAP2_RARE(name, T, core, rare, slow)                                        \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)                \
+    {                                                                                   \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                                    \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                          \
+            int any = 0;                                                                \
+            for (int64_t i = 0; i < m; i++)                                             \
+                any |= rare(x[b + i], y[b + i]);                                        \
+            T xs[TPI_BLOCK], ys[TPI_BLOCK];                                             \
+            if (__builtin_expect(any, 0)) {                                             \
+                memcpy(xs, x + b, (size_t)m * sizeof(T));                               \
+                memcpy(ys, y + b, (size_t)m * sizeof(T));                               \
+            }                                                                           \
+            TPI_IVDEP                                                                   \
+            for (int64_t i = 0; i < m; i++)                                             \
+                out[b + i] = core(x[b + i], y[b + i]);                                  \
+            if (__builtin_expect(any, 0))                                               \
+                for (int64_t i = 0; i < m; i++)                                         \
+                    if (rare(xs[i], ys[i]))                                             \
+                        out[b + i] = slow(xs[i], ys[i]);                                \
+        }                                                                               \
+    }
+
 #endif
