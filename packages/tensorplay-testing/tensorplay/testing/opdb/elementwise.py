@@ -541,3 +541,14 @@ def _cast_samples(rng, dtype):
 
 add("cast", _cast_samples, lambda a, t: a.astype(t.name), dtype=lambda n, s: s.args[1].name, scale=100)
 unary("clone", lambda a: a, dtype="same")
+
+
+def _whole_fill_samples(rng, dtype):
+    for shape in SHAPES:
+        yield sample(make(rng, dtype, *shape), make(rng, dtype))
+    yield sample(make(rng, dtype, 2, 3), True if dtype == "bool" else 2)
+    if dtype in INEXACT:
+        yield sample(make(rng, dtype, 2, 3), -0.5)
+
+
+add("fill", _whole_fill_samples, lambda a, v: np.full(a.shape, v, a.dtype), dtype="same")
