@@ -39,20 +39,52 @@ def test_inside_vmap_it_is_the_gradient_of_each_sample():
     assert_close(vmap(f)(x), loop)
 
 
-def test_inside_jvp_and_jacobians():
-    _, t = jvp(tracked, (X,), (tp.ones_like(X),))
-    assert_close(t, 6 * X)
-    assert_close(jacrev(tracked)(X), tp.diag(6 * X))
-    assert_close(jacfwd(tracked)(X), tp.diag(6 * X))
-    assert_close(hessian(lambda x: tracked(x).sum())(X), tp.diag(6 * tp.ones(3, dtype=tp.float64)))
-    out, back = vjp(tracked, X)
+def required(x, create_graph=True):
+    """The same, where nothing but plain autograd tracks: requires_grad_ here, no detach."""
+    y = x.clone().requires_grad_()
+    return A.grad((y * y * y).sum(), y, create_graph=create_graph)[0]
+
+
+@pytest.mark.parametrize("f", [tracked, required, lambda x: required(x, False)])
+def test_inside_reverse_mode(f):
+    assert_close(grad(lambda x: f(x).sum())(X), 6 * X)
+    assert_close(jacrev(f)(X), tp.diag(6 * X))
+    out, back = vjp(f, X)
     assert_close(back(tp.ones_like(out))[0], 6 * X)
+
+
+@pytest.mark.parametrize("create_graph", [True, False])
+def test_inside_forward_mode_and_vmap(create_graph):
+    f = lambda x: required(x, create_graph)
+    out, t = jvp(f, (X,), (tp.ones_like(X),))
+    assert_close(out, 3 * X * X)
+    assert_close(t, 6 * X)
+    assert_close(jacfwd(f)(X), tp.diag(6 * X))
+    assert_close(hessian(lambda x: f(x).sum())(X), tp.diag(6 * tp.ones(3, dtype=tp.float64)))
+    batch = tp.stack([X, 2 * X])
+    assert_close(vmap(f)(batch), 3 * batch * batch)
+    assert_close(vmap(grad(lambda x: f(x).sum()))(batch), 6 * batch)
+    assert_close(grad(lambda b: vmap(f)(b).sum())(batch), 6 * batch)
+    assert_close(vmap(lambda x: jvp(f, (x,), (x,))[1])(batch), 6 * batch * batch)
+    assert_close(jvp(vmap(f), (batch,), (batch,))[1], 6 * batch * batch)
+
+
+def test_a_tensor_that_requires_grad_may_leave_a_transform():
+    """What plain autograd recorded inside ends there; the value and the outer derivative go on."""
+    leaves = lambda x: x.clone().requires_grad_() * 2
+    assert_close(vmap(leaves)(X), 2 * X)
+    out, t = jvp(leaves, (X,), (X,))
+    assert_close(out, 2 * X)
+    assert_close(t, 2 * X)
+    assert_close(grad(lambda x: leaves(x).sum())(X), tp.full((3,), 2.0, dtype=tp.float64))
+    assert not vmap(leaves)(X).requires_grad
 
 
 def test_under_vmap_of_grad():
     x = tp.stack([X, 2 * X])
     assert_close(vmap(grad(lambda x: tracked(x).sum()))(x), 6 * x)
-    assert_close(grad(lambda x: vmap(tracked)(x).sum())(x), 6 * x)
+    with pytest.raises(RuntimeError, match="vjp"):  # mapped here, but tracked outside of the vmap
+        grad(lambda x: vmap(tracked)(x).sum())(x)
 
 
 def test_detach_cuts():

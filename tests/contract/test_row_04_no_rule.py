@@ -47,4 +47,4 @@ def test_with_a_rule_it_works():
 def test_builtin_operators_that_cannot_be_mapped_say_why():
     with pytest.raises(NotImplementedError) as caught:
         vmap(tp.nonzero)(tp.ones(3, 2))
-    assert "Kernel not found" not in str(caught.value)
+    assert "nonzero_static" in str(caught.value)
