@@ -24,7 +24,7 @@ int k_empty(tp_call *c)
 typedef struct fill_job {
     char *data;
     int size;
-    char value[16];
+    _Alignas(16) char value[16];
 } fill_job;
 
 TP_CLONES static void fill_range(int64_t begin, int64_t end, void *arg)
@@ -260,7 +260,7 @@ int k_eye(tp_call *c)
                                 dtype_or(&c->args[2], tp_get_default_dtype())));
     if (!t) return tp_error_code();
     tp_scalar one = {.tag = TP_SCALAR_INT, .v.i = 1};
-    char value[16];
+    _Alignas(16) char value[16];
     int size = tpi_esize(t->dtype);
     tpi_store_scalar(value, t->dtype, &one);
     for (int64_t i = 0; i < n && i < m; i++) memcpy((char *)tpi_data(t) + i * (m + 1) * size, value, (size_t)size);

@@ -329,7 +329,7 @@ int c_repeat_interleave(tp_call *c)
         T wide = x_unsqueeze(x, d + 1);
         if (tpi_numel("repeat_interleave", x->ndim + 1, shape, &numel)) wide = tpi_own(NULL);
         wide = x_expand(wide, shape, x->ndim + 1);
-        shape[d] *= count;
+        if (wide) shape[d] *= count;
         tpi_copy_dims(shape + d + 1, x->shape + d + 1, x->ndim - d - 1);
         r = x_view(x_clone(wide), shape, x->ndim);
     }

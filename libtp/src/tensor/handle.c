@@ -172,7 +172,7 @@ tp_tensor *tpi_dense_new(tpi_storage *s, int64_t offset, int dtype, int ndim, co
     t->storage = s;
     t->offset = offset;
     t->numel = product(ndim, shape);
-    memcpy(t->shape, shape, sizeof(int64_t) * (size_t)ndim);
+    if (ndim) memcpy(t->shape, shape, sizeof(int64_t) * (size_t)ndim); /* shape may be NULL for a 0-d tensor */
     if (strides) memcpy(t->strides, strides, sizeof(int64_t) * (size_t)ndim);
     else tpi_contiguous_strides(ndim, shape, t->strides);
     return t;
