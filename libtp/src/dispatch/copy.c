@@ -78,6 +78,17 @@ static int lift(const tpi_level_ref *l, uint64_t id, int origin, tp_tensor *dst)
     return tpi_fresh(dst);
 }
 
+/* Writes into the value below dst, whose root belongs to level id. A view of a root without history or tangent is
+ * regenerated as a plain one, outside the root's level: then the view is made anew of what the root holds, so that
+ * whatever the write does to the value below (it may become batched) happens under the root. */
+static int write_below(uint64_t id, tp_tensor *dst, tp_tensor *src) {
+    if (dst->level == id) return write_at(dst->value, src);
+    tp_tensor *view = tpi_chain_replay(dst->chain, tpi_root(dst)->value);
+    int rc = view ? write_at(view, src) : tp_error_code();
+    tp_release(view);
+    return rc;
+}
+
 static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src) {
     tp_tensor *root = tpi_root(dst);
     if (l->ambient && !l->masked && root->level == id && root->node && root->node->kind == TPI_NODE_LEAF)
@@ -95,8 +106,7 @@ static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (dst->level != id && (!snode || !tracked)) return write_at(dst, src->level == id ? src->value : src);
     int rc = lift(l, id, origin, dst);
     if (rc) return rc;
-    /* a view of a root without history is regenerated as a plain one of the same memory */
-    rc = write_at(dst->level == id ? dst->value : dst, src->level == id ? src->value : src);
+    rc = write_below(id, dst, src->level == id ? src->value : src);
     if (rc || !tracked) return rc;
     if (dst == root) { /* written whole: src's history is now dst's */
         if (snode) tpi_node_retain(snode);
@@ -129,8 +139,7 @@ static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (dst->level != id && (!stan || !tpi_is_differentiable(dst->dtype))) return write_at(dst, sval);
     int rc = lift(l, id, src->level == id ? src->origin : dst->origin, dst);
     if (rc) return rc;
-    /* a view of a root without tangent is regenerated as a plain one of the same memory */
-    rc = write_at(dst->level == id ? dst->value : dst, sval);
+    rc = write_below(id, dst, sval);
     if (rc || !tpi_is_differentiable(dst->dtype)) return rc;
     tp_tensor *root = tpi_root(dst);
     if (!stan && !root->tangent) return TP_OK;
