@@ -29,10 +29,8 @@ int tpi_reduced_shape(const tp_tensor *x, uint64_t mask, bool keepdim, int64_t *
 {
     int n = 0;
     for (int d = 0; d < x->ndim; d++) {
-        if (!(mask >> d & 1))
-            shape[n++] = x->shape[d];
-        else if (keepdim)
-            shape[n++] = 1;
+        if (!(mask >> d & 1)) shape[n++] = x->shape[d];
+        else if (keepdim) shape[n++] = 1;
     }
     return n;
 }
@@ -40,10 +38,8 @@ int tpi_reduced_shape(const tp_tensor *x, uint64_t mask, bool keepdim, int64_t *
 int tpi_check_nonempty(const char *op, const tp_tensor *x, uint64_t mask)
 {
     int64_t nout = 1, nred = 1;
-    for (int d = 0; d < x->ndim; d++)
-        *(mask >> d & 1 ? &nred : &nout) *= x->shape[d];
-    if (nout == 0 || nred > 0)
-        return 0;
+    for (int d = 0; d < x->ndim; d++) *(mask >> d & 1 ? &nred : &nout) *= x->shape[d];
+    if (nout == 0 || nred > 0) return 0;
     return tpi_fail(TP_ERR_VALUE, "%s: no value for a reduction over no elements, self has shape %s", op, tpi_str(x));
 }
 
@@ -51,6 +47,11 @@ int tpi_check_nonempty(const char *op, const tp_tensor *x, uint64_t mask)
 static void locate(const plan *p, int64_t g, int64_t *in, int64_t *out)
 {
     int64_t a = 0, b = 0;
+    if (p->nk == 1) {
+        *in = g * p->ks[0];
+        *out = g * p->ko[0];
+        return;
+    }
     for (int d = p->nk - 1; d >= 0 && g; d--) {
         int64_t i = g % p->kn[d];
         g /= p->kn[d];
@@ -85,8 +86,7 @@ static void walk_next(const plan *p, walk *w)
     w->inner = 0;
     for (int d = p->nr - 2; d >= 0; d--) {
         w->offset += p->rs[d];
-        if (++w->index[d] < p->rn[d])
-            return;
+        if (++w->index[d] < p->rn[d]) return;
         w->offset -= p->rs[d] * p->rn[d];
         w->index[d] = 0;
     }
@@ -101,6 +101,11 @@ static void fold_inner(const plan *p, void *state, const char *src, int64_t r0, 
     bool direct = r->native && rs == 1 && len >= 64;
     char buffer[BUFFER] __attribute__((aligned(64)));
     int64_t cap = BUFFER / f->elem, have = 0;
+    if (direct && p->nr == 2 && len <= TPI_FOLD_BLOCK && r0 % len == 0 && r1 % len == 0) {   /* whole rows */
+        for (int64_t row = r0 / len; row < r1 / len; row++)
+            f->inner(state, src + row * p->rs[0] * p->esize, len, row * len);
+        return;
+    }
     walk w;
     walk_start(p, &w, r0);
     while (pos < r1) {
@@ -125,8 +130,7 @@ static void fold_inner(const plan *p, void *state, const char *src, int64_t r0, 
         pos += n;
         walk_next(p, &w);
     }
-    if (have)
-        f->inner(state, buffer, have, r1 - have);
+    if (have) f->inner(state, buffer, have, r1 - have);
 }
 
 /* Narrow rows without gaps are as good as wide ones: k rows at a time, the k groups of states merged at the end. */
@@ -135,15 +139,13 @@ static int64_t fold_wide(const plan *p, void *state, const char *src, int64_t n,
     const tpi_reduction *r = p->r;
     const tpi_fold *f = r->fold;
     int64_t k = 128 / n, wide = rows / k;
-    if (f->indexed || k < 2 || wide < 4 || p->nr != 1 || p->col_s != 1 || p->rs[0] != n || !r->native)
-        return 0;
+    if (f->indexed || k < 2 || wide < 4 || p->nr != 1 || p->col_s != 1 || p->rs[0] != n || !r->native) return 0;
     char tmp[128 * TPI_FOLD_STATE_MAX] __attribute__((aligned(64)));
     f->init(tmp, n * k);
     for (int64_t i = 0; i < wide; i += TPI_FOLD_BLOCK)
         f->outer(tmp, src + i * k * n * p->esize, wide - i < TPI_FOLD_BLOCK ? wide - i : TPI_FOLD_BLOCK, n * k, n * k,
                  0);
-    for (int64_t g = 0; g < k; g++)
-        f->merge(state, tmp + g * n * f->state, n);
+    for (int64_t g = 0; g < k; g++) f->merge(state, tmp + g * n * f->state, n);
     return wide * k;
 }
 
@@ -155,10 +157,8 @@ static void fold_outer(const plan *p, void *state, const char *src, int64_t n, i
     int64_t len = p->rn[p->nr - 1], rs = p->rs[p->nr - 1];
     char buffer[BUFFER] __attribute__((aligned(64)));
     int64_t cap = BUFFER / f->elem / n;
-    if (n < 64 && p->nr == 1)
-        r0 += fold_wide(p, state, src + r0 * rs * p->esize, n, r1 - r0);
-    if (r0 >= r1)
-        return;
+    if (n < 64 && p->nr == 1) r0 += fold_wide(p, state, src + r0 * rs * p->esize, n, r1 - r0);
+    if (r0 >= r1) return;
     int64_t pos = r0;
     walk w;
     walk_start(p, &w, r0);
@@ -183,10 +183,20 @@ static void fold_outer(const plan *p, void *state, const char *src, int64_t n, i
     }
 }
 
+/* The same where all of it is one run of memory. */
+static void fold_run(const plan *p, void *state, const char *src, int64_t r0, int64_t r1)
+{
+    void (*inner)(void *, const void *, int64_t, int64_t) = p->r->fold->inner;
+    for (int64_t i = r0; i < r1; i += TPI_FOLD_BLOCK)
+        inner(state, src + i * p->esize, r1 - i < TPI_FOLD_BLOCK ? r1 - i : TPI_FOLD_BLOCK, i);
+}
+
 static void body_inner(int64_t begin, int64_t end, void *ctx)
 {
     plan *p = ctx;
     const tpi_fold *f = p->r->fold;
+    bool one_run = p->nr == 1 && p->rs[0] == 1 && p->r->native;
+    void (*fold)(const plan *, void *, const char *, int64_t, int64_t) = one_run ? fold_run : fold_inner;
     char states[32 * TPI_FOLD_STATE_MAX] __attribute__((aligned(64)));
     for (int64_t task = begin; task < end;) {
         int64_t chunk = task / p->nout, o = task % p->nout;
@@ -198,10 +208,9 @@ static void body_inner(int64_t begin, int64_t end, void *ctx)
         for (int64_t j = 0; j < n; j++) {
             int64_t in, out;
             locate(p, o + j, &in, &out);
-            fold_inner(p, s + j * f->state, p->base + in * p->esize, r0, r1);
+            fold(p, s + j * f->state, p->base + in * p->esize, r0, r1);
         }
-        if (!p->partial)
-            p->r->store(p->r, s, n, o, 1);
+        if (!p->partial) p->r->store(p->r, s, n, o, 1);
         task += n;
     }
 }
@@ -220,8 +229,7 @@ static void body_outer(int64_t begin, int64_t end, void *ctx)
         char *s = p->partial ? p->partial + ((chunk * p->ngroups + g) * p->col_n + c0) * f->state : states;
         f->init(s, n);
         fold_outer(p, s, p->base + (in + c0 * p->col_s) * p->esize, n, r0, r1);
-        if (!p->partial)
-            p->r->store(p->r, s, n, out + c0 * p->col_o, p->col_o);
+        if (!p->partial) p->r->store(p->r, s, n, out + c0 * p->col_o, p->col_o);
     }
 }
 
@@ -270,7 +278,12 @@ static void collect_dims(plan *p, const tp_tensor *x, uint64_t mask)
     } else {
         p->rn[0] = p->rs[0] = p->nr = 1;
     }
-#define TURN(a, n) for (int i = 0, j = (n) - 1; i < j; i++, j--) { int64_t t = a[i]; a[i] = a[j]; a[j] = t; }
+#define TURN(a, n)                                  \
+    for (int i = 0, j = (n) - 1; i < j; i++, j--) { \
+        int64_t t = a[i];                           \
+        a[i] = a[j];                                \
+        a[j] = t;                                   \
+    }
     TURN(p->rn, p->nr) TURN(p->rs, p->nr) TURN(p->kn, p->nk) TURN(p->ks, p->nk) TURN(p->ko, p->nk)
 #undef TURN
 }
@@ -283,21 +296,17 @@ static void choose(plan *p)
     int64_t len = p->rn[p->nr - 1], rs = p->rs[p->nr - 1];
     int col = -1;
     for (int d = p->nk - 1; d >= 0; d--)
-        if (col < 0 || magnitude(p->ks[d]) < magnitude(p->ks[col]))
-            col = d;
+        if (col < 0 || magnitude(p->ks[d]) < magnitude(p->ks[col])) col = d;
     p->outer = false;
     if (col >= 0) {
-        if (rs == 1 || rs == -1)
-            p->outer = len < 16 && p->nred < 64 && p->kn[col] >= 32;
+        if (rs == 1 || rs == -1) p->outer = len < 16 && p->nred < 64 && p->kn[col] >= 32;
         else if (magnitude(p->ks[col]) <= magnitude(rs) || (p->nred < 16 && p->kn[col] >= 32))
             p->outer = p->kn[col] >= 4 || p->kn[col] >= p->nred || p->ks[col] == 1;
-        if (p->nred == 1)
-            p->outer = true;
+        if (p->nred == 1) p->outer = true;
     }
     p->ngroups = p->nout;
     p->ntiles = 1;
-    if (!p->outer)
-        return;
+    if (!p->outer) return;
     p->col_n = p->kn[col];
     p->col_s = p->ks[col];
     p->col_o = p->ko[col];
@@ -337,8 +346,7 @@ int tpi_reduce(tpi_reduction *r, const tp_tensor *x, uint64_t mask)
     p.esize = tpi_esize(x->dtype);
     collect_dims(&p, x, mask);
     r->nred = p.nred;
-    if (p.nout == 0)
-        return 0;
+    if (p.nout == 0) return 0;
     p.base = tpi_data(x);
     p.partial = NULL;
     p.nchunks = 1;
@@ -346,8 +354,7 @@ int tpi_reduce(tpi_reduction *r, const tp_tensor *x, uint64_t mask)
     if (p.nred == 0) {
         char states[32 * TPI_FOLD_STATE_MAX] __attribute__((aligned(64)));
         r->fold->init(states, 32);
-        for (int64_t i = 0; i < p.nout; i += 32)
-            r->store(r, states, p.nout - i < 32 ? p.nout - i : 32, i, 1);
+        for (int64_t i = 0; i < p.nout; i += 32) r->store(r, states, p.nout - i < 32 ? p.nout - i : 32, i, 1);
         return 0;
     }
     choose(&p);
@@ -358,8 +365,7 @@ int tpi_reduce(tpi_reduction *r, const tp_tensor *x, uint64_t mask)
         p.chunk = chunk;
         p.nchunks = (p.nred + chunk - 1) / chunk;
         p.partial = tpi_alloc((size_t)(p.nchunks * p.nout * r->fold->state));
-        if (!p.partial)
-            return TP_ERR_MEMORY;
+        if (!p.partial) return TP_ERR_MEMORY;
     }
     int64_t work = p.chunk * (p.outer ? (p.col_n < TPI_FOLD_TILE ? p.col_n : TPI_FOLD_TILE) : 1);
     int64_t grain = work >= GRAIN ? 1 : GRAIN / (work ? work : 1);

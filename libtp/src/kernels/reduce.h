@@ -50,7 +50,8 @@ typedef struct tpi_reduction {
 int tpi_reduce(tpi_reduction *r, const tp_tensor *x, uint64_t mask);
 
 /* Bit mask of non-negative distinct dims. */
-static inline uint64_t tpi_dim_mask(const tp_val *dims) {
+static inline uint64_t tpi_dim_mask(const tp_val *dims)
+{
     uint64_t m = 0;
     for (int i = 0; i < dims->n; i++) m |= UINT64_C(1) << dims->v.ints[i];
     return m;
@@ -63,7 +64,8 @@ int tpi_check_nonempty(const char *op, const tp_tensor *x, uint64_t mask);
 
 /* ---- loads. Compute types: float (f16, bf16, f32), double, int64 (bool and integers), and the complex ones ---- */
 tpi_load tpi_load_number(int dtype, bool *native);
-tpi_load tpi_load_ordered(int dtype, bool *native); /* the same, but uint64 as an int64 of the same order */
+tpi_load tpi_load_ordered(int dtype,
+                          bool *native); /* the same, but uint64 as an int64 of the same order, int32 as it is */
 tpi_load tpi_load_truth(int dtype);                 /* x != 0 as int64 */
 tpi_load tpi_load_abs(int dtype);                   /* |x| as float or double, floating and complex dtypes only */
 tpi_load tpi_load_power(int dtype);                 /* |x|^param as double, the same dtypes */
@@ -73,11 +75,11 @@ static inline int tpi_reduce_compute(int dtype)
     return dtype < TP_FLOAT16 ? TP_INT64 : dtype <= TP_FLOAT32 ? TP_FLOAT32 : dtype;
 }
 
-/* ---- folds, by compute dtype (FLOAT32, FLOAT64, INT64, COMPLEX64, COMPLEX128); NULL: there is none ---- */
+/* ---- folds, by compute dtype: FLOAT32, FLOAT64, INT64; sum and prod also complex ones, max and min also INT32 ---- */
 const tpi_fold *tpi_fold_sum(int compute);
 const tpi_fold *tpi_fold_prod(int compute);
-const tpi_fold *tpi_fold_sumsq(void);     /* of float elements; state double */
-const tpi_fold *tpi_fold_squares(void);   /* of double elements; state tpi_squares */
+const tpi_fold *tpi_fold_sumsq(void); /* of float elements; state double */
+const tpi_fold *tpi_fold_squares(void); /* of double elements; state tpi_squares */
 const tpi_fold *tpi_fold_max(int compute);
 const tpi_fold *tpi_fold_min(int compute);
 const tpi_fold *tpi_fold_argmax(int compute);
@@ -86,15 +88,27 @@ const tpi_fold *tpi_fold_moments(int compute);
 const tpi_fold *tpi_fold_lse(int compute);
 
 /* A state of argmax and argmin. index -1: nothing seen. */
-typedef struct tpi_best_f { double v; int64_t index; } tpi_best_f;
-typedef struct tpi_best_i { int64_t v; int64_t index; } tpi_best_i;
+typedef struct tpi_best_f {
+    double v;
+    int64_t index;
+} tpi_best_f;
+typedef struct tpi_best_i {
+    int64_t v;
+    int64_t index;
+} tpi_best_i;
 /* Sums of squares of double, apart by size so that none overflows or vanishes (Blue 1978): big ones times 2^-1200,
  * small ones times 2^1200. */
-typedef struct tpi_squares { double mid, big, small; } tpi_squares;
+typedef struct tpi_squares {
+    double mid, big, small;
+} tpi_squares;
 /* Count, mean and sum of squared deviations (Chan, Golub, LeVeque 1983). */
-typedef struct tpi_moments { double n, mean, m2; } tpi_moments;
+typedef struct tpi_moments {
+    double n, mean, m2;
+} tpi_moments;
 /* Largest element m and the sum of exp(x - m). */
-typedef struct tpi_lse { double m, sum; } tpi_lse;
+typedef struct tpi_lse {
+    double m, sum;
+} tpi_lse;
 
 /* int64 whose order is that of uint64. */
 static inline int64_t tpi_order_u64(uint64_t x) { return (int64_t)(x ^ UINT64_C(0x8000000000000000)); }
@@ -104,6 +118,7 @@ typedef float tpi_v16f __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t tpi_v16i __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double tpi_v8d __attribute__((vector_size(64), aligned(8), may_alias));
 typedef int64_t tpi_v8l __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float tpi_v4f __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float tpi_v8f __attribute__((vector_size(32), aligned(4), may_alias));
 
 #endif

@@ -6,21 +6,26 @@
 #include "kernels/reduce.h"
 #include "kernels/vmath.h"
 
-#define LOADER(name, S, D, expr)                                                        \
-    TP_CLONES static void name(void *dp, const void *sp, int64_t n, int64_t stride, double param)     \
-    {                                                                                   \
-        D *restrict d = dp;                                                             \
-        const S *restrict s = sp;                                                       \
-        if (stride == 1)                                                                \
-            for (int64_t i = 0; i < n; i++) {                                           \
-                S x = s[i];                                                             \
-                d[i] = (expr);                                                          \
-            }                                                                           \
-        else                                                                            \
-            for (int64_t i = 0; i < n; i++) {                                           \
-                S x = s[i * stride];                                                    \
-                d[i] = (expr);                                                          \
-            }                                                                           \
+#define LOADER(name, S, D, expr)                                                                  \
+    TP_CLONES static void name(void *dp, const void *sp, int64_t n, int64_t stride, double param) \
+    {                                                                                             \
+        D *restrict d = dp;                                                                       \
+        const S *restrict s = sp;                                                                 \
+        if (stride == 1)                                                                          \
+            for (int64_t i = 0; i < n; i++) {                                                     \
+                S x = s[i];                                                                       \
+                d[i] = (expr);                                                                    \
+            }                                                                                     \
+        else if (stride == 2) /* vector code has instructions for it */                           \
+            for (int64_t i = 0; i < n; i++) {                                                     \
+                S x = s[2 * i];                                                                   \
+                d[i] = (expr);                                                                    \
+            }                                                                                     \
+        else                                                                                      \
+            for (int64_t i = 0; i < n; i++) {                                                     \
+                S x = s[i * stride];                                                              \
+                d[i] = (expr);                                                                    \
+            }                                                                                     \
     }
 
 LOADER(number_u8, uint8_t, int64_t, x)
@@ -31,12 +36,20 @@ LOADER(number_u32, uint32_t, int64_t, x)
 LOADER(number_i32, int32_t, int64_t, x)
 LOADER(number_i64, int64_t, int64_t, x)
 LOADER(order_u64, uint64_t, int64_t, tpi_order_u64(x))
-LOADER(number_f16, uint16_t, float, tpi_f16_decode(x))
+LOADER(strided_f16, uint16_t, float, tpi_f16_decode(x))
 LOADER(number_bf16, uint16_t, float, tpi_bf16_decode(x))
 LOADER(number_f32, float, float, x)
 LOADER(number_f64, double, double, x)
 LOADER(number_c64, float complex, float complex, x)
 LOADER(number_c128, double complex, double complex, x)
+
+static void number_f16(void *dp, const void *sp, int64_t n, int64_t stride, double param)
+{
+    if (stride == 1) tpi_f16_decode_n(n, sp, dp);
+    else strided_f16(dp, sp, n, stride, param);
+}
+
+LOADER(number_i32_narrow, int32_t, int32_t, x)
 
 LOADER(truth_8, uint8_t, int64_t, x != 0)
 LOADER(truth_16, uint16_t, int64_t, x != 0)
@@ -59,8 +72,8 @@ LOADER(abs_c128, double complex, double, cabs(x))
 tpi_load tpi_load_number(int dtype, bool *native)
 {
     static const tpi_load table[TP_DTYPE_COUNT] = {
-        number_u8,  number_u8,   number_i8,   number_u16, number_i16, number_u32, number_i32,  number_i64,
-        number_i64, number_f16,  number_bf16, number_f32, number_f64, number_c64, number_c128,
+        number_u8,  number_u8,  number_i8,   number_u16, number_i16, number_u32, number_i32,  number_i64,
+        number_i64, number_f16, number_bf16, number_f32, number_f64, number_c64, number_c128,
     };
     *native = dtype == TP_INT64 || dtype == TP_UINT64 || dtype >= TP_FLOAT32;
     return table[dtype];
@@ -69,10 +82,9 @@ tpi_load tpi_load_number(int dtype, bool *native)
 tpi_load tpi_load_ordered(int dtype, bool *native)
 {
     tpi_load load = tpi_load_number(dtype, native);
-    if (dtype != TP_UINT64)
-        return load;
-    *native = false;
-    return order_u64;
+    *native |= dtype == TP_INT32;
+    if (dtype == TP_UINT64) *native = false;
+    return dtype == TP_INT32 ? number_i32_narrow : dtype == TP_UINT64 ? order_u64 : load;
 }
 
 tpi_load tpi_load_truth(int dtype)
@@ -96,20 +108,24 @@ tpi_load tpi_load_abs(int dtype)
     }
 }
 
-#define POWER(name, S, expr)                                                                    \
-    static void name(void *dp, const void *sp, int64_t n, int64_t stride, double param)         \
-    {                                                                                           \
-        double *d = dp, p[256];                                                                 \
-        const S *s = sp;                                                                        \
-        for (int64_t i = 0; i < 256 && i < n; i++) p[i] = param;                                \
-        for (int64_t i = 0; i < n; i += 256) {                                                  \
-            int64_t m = n - i < 256 ? n - i : 256;                                              \
-            for (int64_t j = 0; j < m; j++) {                                                   \
-                S x = s[(i + j) * stride];                                                      \
-                d[i + j] = (expr);                                                              \
-            }                                                                                   \
-            tpi_vpow_f64(m, d + i, p, d + i);                                                   \
-        }                                                                                       \
+#define POWER(name, S, expr)                                                                      \
+    TP_CLONES static void name(void *dp, const void *sp, int64_t n, int64_t stride, double param) \
+    {                                                                                             \
+        double *d = dp, p[256];                                                                   \
+        const S *s = sp;                                                                          \
+        for (int64_t i = 0; i < 256 && i < n; i++) p[i] = param;                                  \
+        for (int64_t i = 0; i < n; i += 256) {                                                    \
+            int64_t m = n - i < 256 ? n - i : 256;                                                \
+            for (int64_t j = 0; j < m; j++) {                                                     \
+                S x = s[(i + j) * stride];                                                        \
+                d[i + j] = (expr);                                                                \
+            }                                                                                     \
+            if (param == 3)                                                                       \
+                for (int64_t j = i; j < i + m; j++) d[j] *= d[j] * d[j];                          \
+            else if (param == 4)                                                                  \
+                for (int64_t j = i; j < i + m; j++) d[j] = (d[j] * d[j]) * (d[j] * d[j]);         \
+            else tpi_vpow_f64(m, d + i, p, d + i);                                                \
+        }                                                                                         \
     }
 
 POWER(power_f16, uint16_t, fabsf(tpi_f16_decode(x)))

@@ -11,11 +11,11 @@
 /* n doubles as results of the output's real dtype. */
 static void put_real(const tpi_reduction *r, const double *v, int64_t n, int64_t first, int64_t step)
 {
-#define PUT(T, expr)                                                    \
-    for (int64_t j = 0; j < n; j++) {                                   \
-        double x = v[j];                                                \
-        ((T *)r->out[0])[first + j * step] = (T)(expr);                 \
-    }                                                                   \
+#define PUT(T, expr)                                    \
+    for (int64_t j = 0; j < n; j++) {                   \
+        double x = v[j];                                \
+        ((T *)r->out[0])[first + j * step] = (T)(expr); \
+    }                                                   \
     break
     switch (r->dtype) {
     case TP_FLOAT16: PUT(uint16_t, tpi_f16_encode(tpi_f64_round_odd(x)));
@@ -28,17 +28,20 @@ static void put_real(const tpi_reduction *r, const double *v, int64_t n, int64_t
 
 static void put_int(const tpi_reduction *r, const int64_t *v, int64_t n, int64_t first, int64_t step)
 {
-#define PUT(T, expr)                                                    \
-    for (int64_t j = 0; j < n; j++) {                                   \
-        int64_t x = v[j];                                               \
-        ((T *)r->out[0])[first + j * step] = (T)(expr);                 \
-    }                                                                   \
+#define PUT(T, expr)                                    \
+    for (int64_t j = 0; j < n; j++) {                   \
+        int64_t x = v[j];                               \
+        ((T *)r->out[0])[first + j * step] = (T)(expr); \
+    }                                                   \
     break
     switch (r->dtype) {
     case TP_BOOL: PUT(uint8_t, x != 0);
-    case TP_UINT8: case TP_INT8: PUT(uint8_t, x);
-    case TP_UINT16: case TP_INT16: PUT(uint16_t, x);
-    case TP_UINT32: case TP_INT32: PUT(uint32_t, x);
+    case TP_UINT8:
+    case TP_INT8: PUT(uint8_t, x);
+    case TP_UINT16:
+    case TP_INT16: PUT(uint16_t, x);
+    case TP_UINT32:
+    case TP_INT32: PUT(uint32_t, x);
     default: PUT(int64_t, x);
     }
 #undef PUT
@@ -58,10 +61,8 @@ static void store_complex(const tpi_reduction *r, const void *sp, int64_t n, int
 {
     const double complex *s = sp;
     for (int64_t j = 0; j < n; j++) {
-        if (r->dtype == TP_COMPLEX64)
-            ((float complex *)r->out[0])[first + j * step] = (float complex)s[j];
-        else
-            ((double complex *)r->out[0])[first + j * step] = s[j];
+        if (r->dtype == TP_COMPLEX64) ((float complex *)r->out[0])[first + j * step] = (float complex)s[j];
+        else ((double complex *)r->out[0])[first + j * step] = s[j];
     }
 }
 
@@ -77,8 +78,7 @@ static int run(tp_call *c, tpi_reduction *r, int dtype, uint64_t mask, bool keep
     int64_t shape[TP_MAX_NDIM];
     int n = tpi_reduced_shape(x, mask, keepdim, shape);
     tp_tensor *t = tpi_empty(dtype, n, shape);
-    if (!t)
-        return TP_ERR_MEMORY;
+    if (!t) return TP_ERR_MEMORY;
     r->dtype = dtype;
     r->out[0] = tpi_data(t);
     int rc = tpi_reduce(r, x, mask);
@@ -141,8 +141,7 @@ int k_prod(tp_call *c)
     tpi_load load = tpi_load_number(x->dtype, &native);
     tpi_reduction r = reduction(tpi_fold_prod(compute), load, native);
     r.store = compute == TP_INT64 ? store_int : tpi_is_complex(compute) ? store_complex : store_real;
-    return run(c, &r, compute == TP_INT64 ? TP_INT64 : x->dtype, UINT64_C(1) << arg_i(&c->args[1]),
-               arg_b(&c->args[2]));
+    return run(c, &r, compute == TP_INT64 ? TP_INT64 : x->dtype, UINT64_C(1) << arg_i(&c->args[1]), arg_b(&c->args[2]));
 }
 
 /* ---- extremes ---- */
@@ -166,19 +165,27 @@ static void store_u64(const tpi_reduction *r, const void *sp, int64_t n, int64_t
     for (int64_t j = 0; j < n; j++) ((int64_t *)r->out[0])[first + j * step] = tpi_order_u64((uint64_t)s[j]);
 }
 
+static void store_i32(const tpi_reduction *r, const void *sp, int64_t n, int64_t first, int64_t step)
+{
+    const int32_t *s = sp;
+    for (int64_t j = 0; j < n; j++) ((int32_t *)r->out[0])[first + j * step] = s[j];
+}
+
 static int extreme(tp_call *c, const char *op, const tpi_fold *(*fold)(int))
 {
     tp_tensor *x = arg_t(&c->args[0]);
     uint64_t mask = tpi_dim_mask(&c->args[1]);
     int rc = tpi_check_nonempty(op, x, mask);
-    if (rc)
-        return rc;
-    int compute = tpi_reduce_compute(x->dtype);
+    if (rc) return rc;
+    int compute = x->dtype == TP_INT32 ? TP_INT32 : tpi_reduce_compute(x->dtype);
     bool native;
     tpi_load load = tpi_load_ordered(x->dtype, &native);
     tpi_reduction r = reduction(fold(compute), load, native);
-    r.store = x->dtype == TP_UINT64 ? store_u64 : compute == TP_INT64 ? store_int
-              : compute == TP_FLOAT32 ? store_float : store_real;
+    r.store = compute == TP_INT32     ? store_i32
+              : x->dtype == TP_UINT64 ? store_u64
+              : compute == TP_INT64   ? store_int
+              : compute == TP_FLOAT32 ? store_float
+                                      : store_real;
     return run(c, &r, x->dtype, mask, arg_b(&c->args[2]));
 }
 
@@ -217,11 +224,10 @@ static int arg_extreme(tp_call *c, const char *op, const tpi_fold *(*fold)(int),
     uint64_t mask = UINT64_C(1) << arg_i(&c->args[1]);
     bool keepdim = arg_b(&c->args[2]);
     int rc = tpi_check_nonempty(op, x, mask);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     int compute = tpi_reduce_compute(x->dtype);
     bool native;
-    tpi_load load = tpi_load_ordered(x->dtype, &native);
+    tpi_load load = x->dtype == TP_UINT64 ? tpi_load_ordered(x->dtype, &native) : tpi_load_number(x->dtype, &native);
     tpi_reduction r = reduction(fold(compute), load, native);
     if (!values) {
         r.store = store_index;
@@ -230,8 +236,7 @@ static int arg_extreme(tp_call *c, const char *op, const tpi_fold *(*fold)(int),
     int64_t shape[TP_MAX_NDIM];
     int n = tpi_reduced_shape(x, mask, keepdim, shape);
     tp_tensor *at = tpi_empty(TP_INT64, n, shape);
-    if (!at)
-        return TP_ERR_MEMORY;
+    if (!at) return TP_ERR_MEMORY;
     r.store = compute == TP_INT64 ? store_best_i : store_best_f;
     r.out[1] = tpi_data(at);
     if ((rc = run(c, &r, x->dtype, mask, keepdim))) {
@@ -275,9 +280,10 @@ static void store_squares(const tpi_reduction *r, const void *sp, int64_t n, int
 {
     const tpi_squares *s = sp;
     for (int64_t j = 0; j < n; j++) {
-        double v = s[j].big > 0 ? sqrt(s[j].big + s[j].mid * 0x1p-600 * 0x1p-600) * 0x1p600
-                   : s[j].mid > 0 ? sqrt(s[j].mid + s[j].small * 0x1p-600 * 0x1p-600)
-                   : s[j].mid == 0 ? sqrt(s[j].small) * 0x1p-600 : s[j].mid;
+        double v = s[j].big > 0    ? sqrt(s[j].big + s[j].mid * 0x1p-600 * 0x1p-600) * 0x1p600
+                   : s[j].mid > 0  ? sqrt(s[j].mid + s[j].small * 0x1p-600 * 0x1p-600)
+                   : s[j].mid == 0 ? sqrt(s[j].small) * 0x1p-600
+                                   : s[j].mid;
         put_real(r, &v, 1, first + j * step, step);
     }
 }
@@ -308,8 +314,7 @@ int k_norm(tp_call *c)
         r.load = tpi_load_truth(x->dtype);
         r.store = store_count;
     } else if (isinf(p)) {
-        if ((rc = tpi_check_nonempty("norm", x, mask)))
-            return rc;
+        if ((rc = tpi_check_nonempty("norm", x, mask))) return rc;
         r.fold = p > 0 ? tpi_fold_max(compute) : tpi_fold_min(compute);
         r.store = compute == TP_FLOAT32 ? store_float : store_real;
     } else if (p == 1) {
@@ -362,27 +367,22 @@ static tp_tensor *real_parts(tp_tensor *x)
 static int complex_spread(tp_call *c, bool root)
 {
     tp_tensor *x = arg_t(&c->args[0]), *parts = real_parts(x), *sum = NULL;
-    if (!parts)
-        return TP_ERR_MEMORY;
+    if (!parts) return TP_ERR_MEMORY;
     tp_val args[] = {val_t(parts), c->args[1], c->args[2], c->args[3]};
     tp_tensor *both = NULL;
     tp_call inner = {.op = c->op, .args = args, .out = &both};
     int rc = k_var(&inner);
     tp_release(parts);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     int64_t last = both->ndim - 1;
     tp_val sum_args[] = {val_t(both), val_ints(&last, 1), val_b(false)};
     tp_call add = {.op = c->op, .args = sum_args, .out = &sum};
     rc = k_sum(&add);
     tp_release(both);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     for (int64_t i = 0; root && i < sum->numel; i++) {
-        if (sum->dtype == TP_FLOAT32)
-            ((float *)tpi_data(sum))[i] = sqrtf(((float *)tpi_data(sum))[i]);
-        else
-            ((double *)tpi_data(sum))[i] = sqrt(((double *)tpi_data(sum))[i]);
+        if (sum->dtype == TP_FLOAT32) ((float *)tpi_data(sum))[i] = sqrtf(((float *)tpi_data(sum))[i]);
+        else ((double *)tpi_data(sum))[i] = sqrt(((double *)tpi_data(sum))[i]);
     }
     c->out[0] = sum;
     return 0;
@@ -391,8 +391,7 @@ static int complex_spread(tp_call *c, bool root)
 static int spread(tp_call *c, bool root)
 {
     tp_tensor *x = arg_t(&c->args[0]);
-    if (tpi_is_complex(x->dtype))
-        return complex_spread(c, root);
+    if (tpi_is_complex(x->dtype)) return complex_spread(c, root);
     bool native;
     tpi_load load = tpi_load_number(x->dtype, &native);
     tpi_reduction r = reduction(tpi_fold_moments(tpi_reduce_compute(x->dtype)), load, native);

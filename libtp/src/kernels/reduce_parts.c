@@ -13,39 +13,39 @@
 #define SAME(x) (x)
 
 /* An iterator loop of two inputs. F: type in memory, T: type that is computed with. */
-#define LOOP2(name, F, T, dec, enc, expr)                                               \
-    static void name(int64_t n, char **ptr, const int64_t *stride, void *ctx)           \
-    {                                                                                   \
-        char *o = ptr[0], *p = ptr[1], *q = ptr[2];                                     \
-        int64_t so = stride[0], sp = stride[1], sq = stride[2];                         \
-        if (so == (int64_t)sizeof(F) && sp == so && (sq == so || sq == 0)) {            \
-            F *restrict z = (F *)o;                                                     \
-            const F *restrict x = (const F *)p;                                         \
-            if (sq) {                                                                   \
-                const F *restrict y = (const F *)q;                                     \
-                for (int64_t i = 0; i < n; i++) {                                       \
-                    T a = dec(x[i]), b = dec(y[i]);                                     \
-                    z[i] = enc(expr);                                                   \
-                }                                                                       \
-            } else {                                                                    \
-                T b = dec(*(const F *)q);                                               \
-                for (int64_t i = 0; i < n; i++) {                                       \
-                    T a = dec(x[i]);                                                    \
-                    z[i] = enc(expr);                                                   \
-                }                                                                       \
-            }                                                                           \
-            return;                                                                     \
-        }                                                                               \
-        for (int64_t i = 0; i < n; i++, o += so, p += sp, q += sq) {                    \
-            T a = dec(*(F *)p), b = dec(*(F *)q);                                       \
-            *(F *)o = enc(expr);                                                        \
-        }                                                                               \
+#define LOOP2(name, F, T, dec, enc, expr)                                     \
+    static void name(int64_t n, char **ptr, const int64_t *stride, void *ctx) \
+    {                                                                         \
+        char *o = ptr[0], *p = ptr[1], *q = ptr[2];                           \
+        int64_t so = stride[0], sp = stride[1], sq = stride[2];               \
+        if (so == (int64_t)sizeof(F) && sp == so && (sq == so || sq == 0)) {  \
+            F *restrict z = (F *)o;                                           \
+            const F *restrict x = (const F *)p;                               \
+            if (sq) {                                                         \
+                const F *restrict y = (const F *)q;                           \
+                for (int64_t i = 0; i < n; i++) {                             \
+                    T a = dec(x[i]), b = dec(y[i]);                           \
+                    z[i] = enc(expr);                                         \
+                }                                                             \
+            } else {                                                          \
+                T b = dec(*(const F *)q);                                     \
+                for (int64_t i = 0; i < n; i++) {                             \
+                    T a = dec(x[i]);                                          \
+                    z[i] = enc(expr);                                         \
+                }                                                             \
+            }                                                                 \
+            return;                                                           \
+        }                                                                     \
+        for (int64_t i = 0; i < n; i++, o += so, p += sp, q += sq) {          \
+            T a = dec(*(F *)p), b = dec(*(F *)q);                             \
+            *(F *)o = enc(expr);                                              \
+        }                                                                     \
     }
 
-#define LOOPS(name, expr)                                                                       \
-    LOOP2(name##_f16, uint16_t, float, tpi_f16_decode, tpi_f16_encode, expr)                    \
-    LOOP2(name##_bf16, uint16_t, float, tpi_bf16_decode, tpi_bf16_encode, expr)                 \
-    LOOP2(name##_f32, float, float, SAME, SAME, expr)                                           \
+#define LOOPS(name, expr)                                                       \
+    LOOP2(name##_f16, uint16_t, float, tpi_f16_decode, tpi_f16_encode, expr)    \
+    LOOP2(name##_bf16, uint16_t, float, tpi_bf16_decode, tpi_bf16_encode, expr) \
+    LOOP2(name##_f32, float, float, SAME, SAME, expr)                           \
     LOOP2(name##_f64, double, double, SAME, SAME, expr)
 
 LOOPS(div_safe, b == 0 ? 0 : a / b)
@@ -54,9 +54,11 @@ LOOPS(minus, a - b)
 LOOP2(minus_c64, float complex, float complex, SAME, SAME, a - b)
 LOOP2(minus_c128, double complex, double complex, SAME, SAME, a - b)
 
-#define PICK_LOOP(name, dtype)                                          \
-    ((dtype) == TP_FLOAT16 ? name##_f16 : (dtype) == TP_BFLOAT16 ? name##_bf16 \
-     : (dtype) == TP_FLOAT32 ? name##_f32 : name##_f64)
+#define PICK_LOOP(name, dtype)              \
+    ((dtype) == TP_FLOAT16    ? name##_f16  \
+     : (dtype) == TP_BFLOAT16 ? name##_bf16 \
+     : (dtype) == TP_FLOAT32  ? name##_f32  \
+                              : name##_f64)
 
 static int map2(tp_call *c, const char *op, tp_tensor *a, tp_tensor *b, tpi_loop loop)
 {
@@ -73,21 +75,21 @@ int k_div_safe(tp_call *c)
 /* ---- exp(a - b) and |x|^p: through a buffer of the compute type ---- */
 #define RUN 512
 
-#define EXP_SUB(name, F, T, dec, enc, vexp, INF)                                                        \
-    static void name(int64_t n, char **ptr, const int64_t *stride, void *ctx)                           \
-    {                                                                                                   \
-        T e[RUN];                                                                                       \
-        for (int64_t i = 0; i < n; i += RUN) {                                                          \
-            int64_t m = n - i < RUN ? n - i : RUN;                                                      \
-            const char *p = ptr[1] + i * stride[1], *q = ptr[2] + i * stride[2];                        \
-            for (int64_t j = 0; j < m; j++, p += stride[1], q += stride[2]) {                           \
-                T a = dec(*(const F *)p), b = dec(*(const F *)q), d = a - b;                            \
-                e[j] = a == b ? (a == -INF ? -INF : 0) : d;                                             \
-            }                                                                                           \
-            vexp(m, e, e);                                                                              \
-            char *o = ptr[0] + i * stride[0];                                                           \
-            for (int64_t j = 0; j < m; j++, o += stride[0]) *(F *)o = enc(e[j]);                        \
-        }                                                                                               \
+#define EXP_SUB(name, F, T, dec, enc, vexp, INF)                                 \
+    static void name(int64_t n, char **ptr, const int64_t *stride, void *ctx)    \
+    {                                                                            \
+        T e[RUN];                                                                \
+        for (int64_t i = 0; i < n; i += RUN) {                                   \
+            int64_t m = n - i < RUN ? n - i : RUN;                               \
+            const char *p = ptr[1] + i * stride[1], *q = ptr[2] + i * stride[2]; \
+            for (int64_t j = 0; j < m; j++, p += stride[1], q += stride[2]) {    \
+                T a = dec(*(const F *)p), b = dec(*(const F *)q), d = a - b;     \
+                e[j] = a == b ? (a == -INF ? -INF : 0) : d;                      \
+            }                                                                    \
+            vexp(m, e, e);                                                       \
+            char *o = ptr[0] + i * stride[0];                                    \
+            for (int64_t j = 0; j < m; j++, o += stride[0]) *(F *)o = enc(e[j]); \
+        }                                                                        \
     }
 EXP_SUB(exp_sub_f16, uint16_t, float, tpi_f16_decode, tpi_f16_encode, tpi_vexp_f32, INFINITY)
 EXP_SUB(exp_sub_bf16, uint16_t, float, tpi_bf16_decode, tpi_bf16_encode, tpi_vexp_f32, INFINITY)
@@ -100,7 +102,10 @@ int k_exp_sub(tp_call *c)
     return map2(c, "exp_sub", x, arg_t(&c->args[1]), PICK_LOOP(exp_sub, x->dtype));
 }
 
-typedef struct power { double p; bool sign; } power;
+typedef struct power {
+    double p;
+    bool sign;
+} power;
 
 #define SIGNED_POW(name, F, T, dec, enc, vpow)                                                          \
     static void name(int64_t n, char **ptr, const int64_t *stride, void *ctx)                           \
@@ -147,10 +152,11 @@ static tp_tensor *kept(tpi_kernel_fn kernel, tp_tensor *x, const tp_val *dims)
 int k_center(tp_call *c)
 {
     tp_tensor *x = arg_t(&c->args[0]), *mean = kept(k_mean, x, &c->args[1]);
-    if (!mean)
-        return tp_error_code();
-    int rc = map2(c, "center", x, mean, x->dtype == TP_COMPLEX64 ? minus_c64 : x->dtype == TP_COMPLEX128 ? minus_c128
-                  : PICK_LOOP(minus, x->dtype));
+    if (!mean) return tp_error_code();
+    int rc = map2(c, "center", x, mean,
+                  x->dtype == TP_COMPLEX64    ? minus_c64
+                  : x->dtype == TP_COMPLEX128 ? minus_c128
+                                              : PICK_LOOP(minus, x->dtype));
     tp_release(mean);
     return rc;
 }
@@ -160,8 +166,7 @@ int k_tie_weights(tp_call *c)
     tp_tensor *x = arg_t(&c->args[0]), *mask = NULL;
     tp_call compare = {.op = c->op, .args = c->args, .out = &mask, .nout = 1};
     int rc = map2(&compare, "amax", x, arg_t(&c->args[1]), PICK_LOOP(same, x->dtype));
-    if (rc)
-        return rc;
+    if (rc) return rc;
     /* counted in integers: half types would stop at 2048 */
     tp_tensor *count = kept(k_count_nonzero, mask, &c->args[2]), *share = NULL;
     rc = count && (share = tpi_empty_like(count, TP_FLOAT64)) ? 0 : tp_error_code();
@@ -172,8 +177,7 @@ int k_tie_weights(tp_call *c)
         for (int64_t i = 0; i < count->numel; i++) w[i] = (double)(k[i] > 1 ? k[i] : 1);
         rc = (cast = tpi_dense_cast(share, x->dtype)) ? 0 : tp_error_code();
     }
-    if (!rc)
-        rc = map2(c, "amax", mask, cast, PICK_LOOP(div_safe, x->dtype));
+    if (!rc) rc = map2(c, "amax", mask, cast, PICK_LOOP(div_safe, x->dtype));
     tp_release(cast);
     tp_release(share);
     tp_release(count);
@@ -207,15 +211,15 @@ static int64_t line_offset(const tp_tensor *t, int dim, int64_t outer, int64_t k
     return off;
 }
 
-#define GATHER(T)                                                                                       \
-    for (int64_t i = 0; i < a->n; i++) {                                                                \
-        int64_t at = index[i * a->inner];                                                               \
-        if (at < 0 || at >= a->size) {                                                                  \
-            a->bad = true;                                                                              \
-            return;                                                                                     \
-        }                                                                                               \
-        ((T *)dst)[i * a->inner] = ((const T *)src)[at * step];                                         \
-    }                                                                                                   \
+#define GATHER(T)                                               \
+    for (int64_t i = 0; i < a->n; i++) {                        \
+        int64_t at = index[i * a->inner];                       \
+        if (at < 0 || at >= a->size) {                          \
+            a->bad = true;                                      \
+            return;                                             \
+        }                                                       \
+        ((T *)dst)[i * a->inner] = ((const T *)src)[at * step]; \
+    }                                                           \
     break
 
 static void gather_lines(int64_t begin, int64_t end, void *ctx)
@@ -238,16 +242,16 @@ static void gather_lines(int64_t begin, int64_t end, void *ctx)
     }
 }
 
-#define SCATTER(T, F, dec, enc)                                                                         \
-    for (int64_t i = 0; i < a->n; i++) {                                                                \
-        int64_t at = index[i * a->inner];                                                               \
-        if (at < 0 || at >= a->size) {                                                                  \
-            a->bad = true;                                                                              \
-            return;                                                                                     \
-        }                                                                                               \
-        F *d = (F *)dst + at * a->inner;                                                                \
-        *d = (F)enc((T)dec(*d) + (T)dec(((const F *)src)[i * a->inner]));                               \
-    }                                                                                                   \
+#define SCATTER(T, F, dec, enc)                                           \
+    for (int64_t i = 0; i < a->n; i++) {                                  \
+        int64_t at = index[i * a->inner];                                 \
+        if (at < 0 || at >= a->size) {                                    \
+            a->bad = true;                                                \
+            return;                                                       \
+        }                                                                 \
+        F *d = (F *)dst + at * a->inner;                                  \
+        *d = (F)enc((T)dec(*d) + (T)dec(((const F *)src)[i * a->inner])); \
+    }                                                                     \
     break
 
 static void scatter_lines(int64_t begin, int64_t end, void *ctx)
@@ -261,10 +265,14 @@ static void scatter_lines(int64_t begin, int64_t end, void *ctx)
         char *dst = (char *)tpi_data(a->dst) + (outer * a->size * a->inner + k) * esize;
         switch (a->src->dtype) {
         case TP_BOOL: SCATTER(int, bool, SAME, SAME);
-        case TP_UINT8: case TP_INT8: SCATTER(uint8_t, uint8_t, SAME, SAME);
-        case TP_UINT16: case TP_INT16: SCATTER(uint16_t, uint16_t, SAME, SAME);
-        case TP_UINT32: case TP_INT32: SCATTER(uint32_t, uint32_t, SAME, SAME);
-        case TP_UINT64: case TP_INT64: SCATTER(uint64_t, uint64_t, SAME, SAME);
+        case TP_UINT8:
+        case TP_INT8: SCATTER(uint8_t, uint8_t, SAME, SAME);
+        case TP_UINT16:
+        case TP_INT16: SCATTER(uint16_t, uint16_t, SAME, SAME);
+        case TP_UINT32:
+        case TP_INT32: SCATTER(uint32_t, uint32_t, SAME, SAME);
+        case TP_UINT64:
+        case TP_INT64: SCATTER(uint64_t, uint64_t, SAME, SAME);
         case TP_FLOAT16: SCATTER(float, uint16_t, tpi_f16_decode, tpi_f16_encode);
         case TP_BFLOAT16: SCATTER(float, uint16_t, tpi_bf16_decode, tpi_bf16_encode);
         case TP_FLOAT32: SCATTER(float, float, SAME, SAME);
@@ -285,14 +293,14 @@ static int run_along(along *a, void (*lines)(int64_t, int64_t, void *))
         tpi_parallel_for(count, grain > 0 ? grain : 1, lines, a);
     }
     return a->bad ? tpi_fail(TP_ERR_INDEX, "gather: an index is out of range for a dimension of size %lld",
-                             (long long)a->size) : 0;
+                             (long long)a->size)
+                  : 0;
 }
 
 int k_gather_along(tp_call *c)
 {
     tp_tensor *x = arg_t(&c->args[0]), *index = tpi_dense_contiguous(arg_t(&c->args[2]));
-    if (!index)
-        return tp_error_code();
+    if (!index) return tp_error_code();
     tp_tensor *out = tpi_empty(x->dtype, index->ndim, index->shape);
     int rc = TP_ERR_MEMORY;
     if (out) {
@@ -301,10 +309,8 @@ int k_gather_along(tp_call *c)
         rc = run_along(&a, gather_lines);
     }
     tp_release(index);
-    if (rc)
-        tp_release(out);
-    else
-        c->out[0] = out;
+    if (rc) tp_release(out);
+    else c->out[0] = out;
     return rc;
 }
 
@@ -327,9 +333,7 @@ int k_scatter_along(tp_call *c)
     }
     tp_release(x);
     tp_release(index);
-    if (rc)
-        tp_release(out);
-    else
-        c->out[0] = out;
+    if (rc) tp_release(out);
+    else c->out[0] = out;
     return rc;
 }

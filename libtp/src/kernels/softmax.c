@@ -37,8 +37,7 @@ static int run(tp_call *c, int nin, int dim, tile_fn f32, tile_fn f64)
 {
     int dtype = arg_t(&c->args[0])->dtype;
     tp_tensor *x[2] = {operand(c, 0), NULL}, *out = NULL;
-    if (x[0] && nin > 1)
-        x[1] = operand(c, 1);
+    if (x[0] && nin > 1) x[1] = operand(c, 1);
     if (x[nin - 1] && (out = tpi_empty_like(x[0], x[0]->dtype))) {
         tpi_lines l = {.tile = x[0]->dtype == TP_FLOAT32 ? f32 : f64, .out = {tpi_data(out)}};
         for (int i = 0; i < nin; i++) l.in[i] = tpi_data(x[i]);
@@ -58,10 +57,7 @@ static int run(tp_call *c, int nin, int dim, tile_fn f32, tile_fn f64)
 int k_softmax(tp_call *c) { return run(c, 1, (int)arg_i(&c->args[1]), softmax_f32, softmax_f64); }
 int k_log_softmax(tp_call *c) { return run(c, 1, (int)arg_i(&c->args[1]), log_softmax_f32, log_softmax_f64); }
 
-int k_softmax_backward(tp_call *c)
-{
-    return run(c, 2, (int)arg_i(&c->args[2]), softmax_back_f32, softmax_back_f64);
-}
+int k_softmax_backward(tp_call *c) { return run(c, 2, (int)arg_i(&c->args[2]), softmax_back_f32, softmax_back_f64); }
 
 int k_log_softmax_backward(tp_call *c)
 {

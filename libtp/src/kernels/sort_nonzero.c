@@ -19,11 +19,9 @@ static int64_t positions(const char *src, int dtype, int64_t n, int ndim, const 
             hits[k] = i + j;
             k += truth[j];
         }
-        if (k > size - found)
-            k = size - found;
+        if (k > size - found) k = size - found;
         int64_t *row = rows + found * ndim;
-        if (ndim == 1)
-            memcpy(row, hits, sizeof(int64_t) * (size_t)k);
+        if (ndim == 1) memcpy(row, hits, sizeof(int64_t) * (size_t)k);
         else
             for (int64_t j = 0; j < k; j++, row += ndim) {
                 int64_t at = hits[j];
@@ -40,8 +38,7 @@ static int64_t positions(const char *src, int dtype, int64_t n, int ndim, const 
 int k_nonzero(tp_call *c)
 {
     tp_tensor *x = tpi_dense_contiguous(arg_t(&c->args[0])), *count = NULL, *out = NULL;
-    if (!x)
-        return tp_error_code();
+    if (!x) return tp_error_code();
     int64_t dims[TP_MAX_NDIM];
     for (int d = 0; d < x->ndim; d++) dims[d] = d;
     tp_val args[] = {val_t(x), val_ints(dims, x->ndim), val_b(false)};
@@ -50,8 +47,7 @@ int k_nonzero(tp_call *c)
     if (!rc) {
         int64_t shape[2] = {*(const int64_t *)tpi_data(count), x->ndim};
         rc = (out = tpi_empty(TP_INT64, 2, shape)) ? 0 : TP_ERR_MEMORY;
-        if (!rc)
-            positions(tpi_data(x), x->dtype, x->numel, x->ndim, x->shape, shape[0], tpi_data(out));
+        if (!rc) positions(tpi_data(x), x->dtype, x->numel, x->ndim, x->shape, shape[0], tpi_data(out));
     }
     tp_release(count);
     tp_release(x);
@@ -62,8 +58,7 @@ int k_nonzero(tp_call *c)
 int k_nonzero_rows(tp_call *c)
 {
     tp_tensor *x = tpi_dense_contiguous(arg_t(&c->args[0]));
-    if (!x)
-        return tp_error_code();
+    if (!x) return tp_error_code();
     int64_t size = arg_i(&c->args[1]), fill = arg_i(&c->args[2]), blocks = 1, n = 1, shape[TP_MAX_NDIM + 2];
     int batch = (int)arg_i(&c->args[3]), ndim = x->ndim - batch;
     for (int d = 0; d < x->ndim; d++) *(d < batch ? &blocks : &n) *= x->shape[d];

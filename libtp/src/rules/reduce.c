@@ -2,19 +2,17 @@
  *
  * NOTE: weights
  * The derivative of most reductions is a tensor of self's shape, the weights v: the cotangent of self is grad * v, the
- * tangent of the result is the sum of conj(v) * self_t, and both are differentiated further as the products they are. */
+ * tangent of the result is the sum of conj(v) * self_t, and both are differentiated further like any product. */
 #include "rules/reduce_util.h"
 
 #include <math.h>
 
 T tpi_keep_dims(T reduced, T self, const tp_val *dim, bool keepdim)
 {
-    if (!reduced || !self || keepdim)
-        return reduced;
+    if (!reduced || !self || keepdim) return reduced;
     int64_t shape[TPI_DIMS_CAP];
     tpi_copy_dims(shape, self->shape, self->ndim);
-    if (dim->tag == TPI_INT)
-        shape[dim->v.i] = 1;
+    if (dim->tag == TPI_INT) shape[dim->v.i] = 1;
     else
         for (int i = 0; i < dim->n; i++) shape[dim->v.ints[i]] = 1;
     return x_reshape_to(reduced, self->ndim, shape);
@@ -31,10 +29,8 @@ static int64_t count_of(T self, const tp_val *dim)
 static T weigh(T weights, T tangent, const tp_val *dim, bool keepdim, bool real)
 {
     T t = x_mul(x_conj(weights), tangent);
-    if (real)
-        t = tpi_real(t);
-    if (dim->tag == TPI_INT)
-        return x_sum_dims(t, &dim->v.i, 1, keepdim);
+    if (real) t = tpi_real(t);
+    if (dim->tag == TPI_INT) return x_sum_dims(t, &dim->v.i, 1, keepdim);
     return x_sum_dims(t, dim->v.ints, dim->n, keepdim);
 }
 
@@ -137,26 +133,21 @@ static T norm_weights(const tp_val *args, T result)
     T self = arg_t(&args[0]);
     double p = arg_f(&args[1]);
     T r = tpi_keep_dims(result, self, &args[2], arg_b(&args[3]));
-    if (p == 2)
-        return x_mul(self, x_div_safe(x_scalar(1, r), r));
+    if (p == 2) return x_mul(self, x_div_safe(x_scalar(1, r), r));
     bool complex = tpi_is_complex(self->dtype);
     T size = complex ? x_norm_dims(self, 2, NULL, 0, false) : self, v;   /* |x| where x is complex */
     if (isinf(p))
         v = x_mul(x_signed_pow(size, 0, !complex),
                   x_tie_weights(x_signed_pow(size, 1, false), r, args[2].v.ints, args[2].n));
-    else if (p == 1)
-        v = x_signed_pow(size, 0, !complex);
-    else
-        v = x_mul(x_signed_pow(size, p - 1, !complex), x_signed_pow(r, 1 - p, false));
-    if (!complex)
-        return v;
+    else if (p == 1) v = x_signed_pow(size, 0, !complex);
+    else v = x_mul(x_signed_pow(size, p - 1, !complex), x_signed_pow(r, 1 - p, false));
+    if (!complex) return v;
     return x_mul(x_mul(v, x_div_safe(x_scalar(1, size), size)), self);
 }
 
 int norm_dims__vjp(tp_vjp_ctx *c)
 {
-    if (arg_f(&c->args[1]) == 0)
-        return 0;
+    if (arg_f(&c->args[1]) == 0) return 0;
     T g = tpi_keep_dims(c->grads[0], arg_t(&c->args[0]), &c->args[2], arg_b(&c->args[3]));
     c->out[0] = x_mul(g, norm_weights(c->args, c->results[0]));
     return 0;
@@ -164,8 +155,7 @@ int norm_dims__vjp(tp_vjp_ctx *c)
 
 int norm_dims__jvp(tp_jvp_ctx *c)
 {
-    if (arg_f(&c->args[1]) == 0)
-        return 0;
+    if (arg_f(&c->args[1]) == 0) return 0;
     c->out[0] = weigh(norm_weights(c->args, c->results[0]), c->tangents[0], &c->args[2], arg_b(&c->args[3]), true);
     return 0;
 }

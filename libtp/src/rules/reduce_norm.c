@@ -5,8 +5,7 @@
 
 static double number(const tp_val *v)
 {
-    if (arg_none(v))
-        return 2;
+    if (arg_none(v)) return 2;
     const tp_scalar *s = &v->v.s;
     switch (s->tag) {
     case TP_SCALAR_FLOAT: return s->v.f;
@@ -27,8 +26,7 @@ static int checked(tp_call *c, const char *op, T *x)
                             tp_dtype_name(self->dtype));
     } else {
         int rc = tpi_need_float(op, self, true);
-        if (rc)
-            return rc;
+        if (rc) return rc;
     }
     *x = tpi_as(self, &c->args[4], false);
     return *x ? 0 : tp_error_code();
@@ -38,17 +36,13 @@ static int vector_norm(tp_call *c, const char *op, double p)
 {
     tpi_dims d;
     int rc = tpi_get_dims(op, arg_t(&c->args[0]), &c->args[2], &d);
-    if (rc)
-        return rc;
-    if (isnan(p))
-        return tpi_fail(TP_ERR_VALUE, "%s: the order must be a real number", op);
+    if (rc) return rc;
+    if (isnan(p)) return tpi_fail(TP_ERR_VALUE, "%s: the order must be a real number", op);
     tpi_scope s;
     tpi_scope_open(&s);
     T x, r = NULL;
-    if ((rc = checked(c, op, &x)))
-        s.failed = rc;
-    else
-        r = x_norm_dims(x, p, d.v, d.n, arg_b(&c->args[3]));
+    if ((rc = checked(c, op, &x))) s.failed = rc;
+    else r = x_norm_dims(x, p, d.v, d.n, arg_b(&c->args[3]));
     return scope_result(&s, c, r);
 }
 
@@ -60,8 +54,7 @@ int c_norm(tp_call *c)
 int c_norm_str(tp_call *c)
 {
     const char *p = c->args[1].v.str;
-    if (strcmp(p, "fro"))
-        return tpi_fail(TP_ERR_VALUE, "norm: p must be a number or \"fro\", got \"%s\"", p);
+    if (strcmp(p, "fro")) return tpi_fail(TP_ERR_VALUE, "norm: p must be a number or \"fro\", got \"%s\"", p);
     return vector_norm(c, "norm", 2);
 }
 
@@ -74,11 +67,11 @@ static int matrix_dims(const char *op, T self, const tp_val *dim, int *row, int 
     if (arg_none(dim)) {
         *row = 0;
         *col = 1;
-        return self->ndim == 2 ? 0 : tpi_fail(TP_ERR_VALUE, "%s: dim must name two dimensions of shape %s", op,
-                                              tpi_str(self));
+        return self->ndim == 2
+                   ? 0
+                   : tpi_fail(TP_ERR_VALUE, "%s: dim must name two dimensions of shape %s", op, tpi_str(self));
     }
-    if (dim->n != 2)
-        return tpi_fail(TP_ERR_VALUE, "%s: dim must name two dimensions, got %d", op, dim->n);
+    if (dim->n != 2) return tpi_fail(TP_ERR_VALUE, "%s: dim must name two dimensions, got %d", op, dim->n);
     if ((rc = tpi_wrap_dim(op, dim->v.ints[0], self->ndim, row)) ||
         (rc = tpi_wrap_dim(op, dim->v.ints[1], self->ndim, col)))
         return rc;
@@ -89,8 +82,7 @@ static int matrix_norm(tp_call *c, const char *op, double ord)
 {
     T self = arg_t(&c->args[0]);
     int row, col, rc = matrix_dims(op, self, &c->args[2], &row, &col);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     if (fabs(ord) == 2)
         return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "%s: ord %g needs singular values, which are not there yet", op, ord);
     if (fabs(ord) != 1 && !isinf(ord))
@@ -118,12 +110,10 @@ static int frobenius(tp_call *c, const char *op)
 {
     const char *ord = c->args[1].v.str;
     int row, col, rc = matrix_dims(op, arg_t(&c->args[0]), &c->args[2], &row, &col);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     if (!strcmp(ord, "nuc"))
         return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "%s: ord \"nuc\" needs singular values, which are not there yet", op);
-    if (strcmp(ord, "fro"))
-        return tpi_fail(TP_ERR_VALUE, "%s: ord must be a number or \"fro\", got \"%s\"", op, ord);
+    if (strcmp(ord, "fro")) return tpi_fail(TP_ERR_VALUE, "%s: ord must be a number or \"fro\", got \"%s\"", op, ord);
     return vector_norm(c, op, 2);
 }
 
@@ -134,10 +124,8 @@ int c_linalg_norm(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     const tp_val *ord = &c->args[1], *dim = &c->args[2];
-    if (arg_none(ord))
-        return vector_norm(c, "norm", 2);
-    if (arg_none(dim) ? self->ndim < 2 : dim->n == 1)
-        return vector_norm(c, "norm", number(ord));
+    if (arg_none(ord)) return vector_norm(c, "norm", 2);
+    if (arg_none(dim) ? self->ndim < 2 : dim->n == 1) return vector_norm(c, "norm", number(ord));
     return matrix_norm(c, "norm", number(ord));
 }
 

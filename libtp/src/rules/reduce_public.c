@@ -15,30 +15,27 @@ int tpi_get_dims(const char *op, const tp_tensor *x, const tp_val *dim, tpi_dims
     for (int i = 0; i < n; i++) {
         int64_t given = one ? dim->v.i : dim->v.ints[i];
         int d, rc = tpi_wrap_dim(op, given, x->ndim, &d);
-        if (rc)
-            return rc;
+        if (rc) return rc;
         if (seen >> d & 1)
-            return tpi_fail(TP_ERR_VALUE, "%s: dimension %d appears twice in dim, self has shape %s", op, d, tpi_str(x));
+            return tpi_fail(TP_ERR_VALUE, "%s: dimension %d appears twice in dim, self has shape %s", op, d,
+                            tpi_str(x));
         seen |= UINT64_C(1) << d;
     }
     for (int d = 0; d < x->ndim; d++)
-        if (seen >> d & 1)
-            out->v[out->n++] = d;
+        if (seen >> d & 1) out->v[out->n++] = d;
     return 0;
 }
 
 int tpi_need_float(const char *op, const tp_tensor *x, bool complex_too)
 {
-    if (x->dtype >= TP_FLOAT16 && (complex_too || !tpi_is_complex(x->dtype)))
-        return 0;
+    if (x->dtype >= TP_FLOAT16 && (complex_too || !tpi_is_complex(x->dtype))) return 0;
     return tpi_fail(TP_ERR_TYPE, "%s: self must be of a floating%s dtype, got %s", op, complex_too ? " or complex" : "",
                     tp_dtype_name(x->dtype));
 }
 
 int tpi_need_real(const char *op, const tp_tensor *x)
 {
-    if (!tpi_is_complex(x->dtype))
-        return 0;
+    if (!tpi_is_complex(x->dtype)) return 0;
     return tpi_fail(TP_ERR_TYPE, "%s: complex numbers have no order, self is %s", op, tp_dtype_name(x->dtype));
 }
 
@@ -47,8 +44,7 @@ static int over_dims(tp_call *c, const char *op, const tp_op *primitive, T x, in
 {
     tpi_dims d;
     int rc = tpi_get_dims(op, x, &c->args[dim], &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tp_val args[] = {val_t(x), val_ints(d.v, d.n), val_b(keepdim >= 0 && arg_b(&c->args[keepdim]))};
     return tpi_call(primitive, args, c->out);
 }
@@ -75,8 +71,7 @@ int c_sum(tp_call *c) { return over_dims_as(c, "sum", &tpi_op_sum_dims, 3, false
 int c_mean(tp_call *c)
 {
     int rc;
-    if (arg_none(&c->args[3]) && (rc = tpi_need_float("mean", arg_t(&c->args[0]), true)))
-        return rc;
+    if (arg_none(&c->args[3]) && (rc = tpi_need_float("mean", arg_t(&c->args[0]), true))) return rc;
     if (!arg_none(&c->args[3]) && arg_i(&c->args[3]) < TP_FLOAT16)
         return tpi_fail(TP_ERR_TYPE, "mean: dtype must be floating or complex, got %s",
                         tp_dtype_name((int)arg_i(&c->args[3])));
@@ -114,11 +109,9 @@ int c_nanmean(tp_call *c)
 {
     T self = arg_t(&c->args[0]), valid, r = NULL;
     int rc;
-    if (arg_none(&c->args[3]) && (rc = tpi_need_float("nanmean", self, true)))
-        return rc;
+    if (arg_none(&c->args[3]) && (rc = tpi_need_float("nanmean", self, true))) return rc;
     tpi_dims d;
-    if ((rc = tpi_get_dims("nanmean", self, &c->args[1], &d)))
-        return rc;
+    if ((rc = tpi_get_dims("nanmean", self, &c->args[1], &d))) return rc;
     bool keepdim = arg_b(&c->args[2]);
     tpi_scope s;
     tpi_scope_open(&s);
@@ -138,10 +131,8 @@ static T one_dim(tp_call *c, const char *op, T x, const tp_val *dim, int *d, boo
         tpi_scope_top->failed = tp_error_code();
         return NULL;
     }
-    if (x->ndim == 0)
-        *keepdim = false;
-    if (!arg_none(dim))
-        return tpi_lift(x);
+    if (x->ndim == 0) *keepdim = false;
+    if (!arg_none(dim)) return tpi_lift(x);
     return x->ndim == 1 ? x : x_reshape_to(x, 1, &x->numel);
 }
 
@@ -149,8 +140,7 @@ static T one_dim(tp_call *c, const char *op, T x, const tp_val *dim, int *d, boo
 static T all_kept(T r, T self, const tp_val *dim, bool wanted)
 {
     int64_t shape[TP_MAX_NDIM];
-    if (!r || !arg_none(dim) || !wanted)
-        return r;
+    if (!r || !arg_none(dim) || !wanted) return r;
     for (int i = 0; i < self->ndim; i++) shape[i] = 1;
     return x_reshape_to(r, self->ndim, shape);
 }
@@ -174,10 +164,8 @@ static int extreme(tp_call *c, const char *op, const tp_op *primitive, int dim, 
 {
     T self = arg_t(&c->args[0]);
     int rc = tpi_need_real(op, self);
-    if (rc)
-        return rc;
-    if (dim >= 0)
-        return over_dims(c, op, primitive, self, dim, keepdim);
+    if (rc) return rc;
+    if (dim >= 0) return over_dims(c, op, primitive, self, dim, keepdim);
     tp_val none = {.tag = TPI_NONE};
     tp_val args[] = {c->args[0], none};
     tp_call all = {.op = c->op, .args = args, .out = c->out, .nout = 1};
@@ -194,8 +182,7 @@ int c_aminmax(tp_call *c)
     T self = arg_t(&c->args[0]);
     tpi_dims d;
     int rc = tpi_need_real("aminmax", self);
-    if (rc || (rc = tpi_get_dims("aminmax", self, &c->args[1], &d)))
-        return rc;
+    if (rc || (rc = tpi_get_dims("aminmax", self, &c->args[1], &d))) return rc;
     bool keepdim = arg_b(&c->args[2]);
     tpi_scope s;
     tpi_scope_open(&s);
@@ -222,14 +209,12 @@ static int with_indices(tp_call *c, const char *op, int (*primitive)(T, int64_t,
 {
     T self = arg_t(&c->args[0]), both[2] = {NULL, NULL};
     int d, rc = tpi_need_real(op, self);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     bool keepdim = arg_b(&c->args[2]);
     tpi_scope s;
     tpi_scope_open(&s);
     T x = one_dim(c, op, self, &c->args[1], &d, &keepdim);
-    if (x)
-        primitive(x, d, keepdim, both);
+    if (x) primitive(x, d, keepdim, both);
     return tpi_two_results(&s, c, both[0], both[1]);
 }
 
@@ -240,14 +225,12 @@ static int position(tp_call *c, const char *op, T (*primitive)(T, int64_t, bool)
 {
     T self = arg_t(&c->args[0]), r = NULL;
     int d, rc = tpi_need_real(op, self);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     bool keepdim = arg_b(&c->args[2]);
     tpi_scope s;
     tpi_scope_open(&s);
     T x = one_dim(c, op, self, &c->args[1], &d, &keepdim);
-    if (x)
-        r = all_kept(primitive(x, d, keepdim && !arg_none(&c->args[1])), self, &c->args[1], keepdim);
+    if (x) r = all_kept(primitive(x, d, keepdim && !arg_none(&c->args[1])), self, &c->args[1], keepdim);
     return scope_result(&s, c, r);
 }
 
@@ -266,29 +249,33 @@ int c_count_nonzero(tp_call *c)
 
 /* ---- spread ---- */
 
-static int spread(tp_call *c, const char *op, bool root, bool mean, double correction, bool keepdim)
+static int spread(tp_call *c, const char *op, bool root, bool mean, const tp_val *dim, double correction, bool keepdim)
 {
     T self = arg_t(&c->args[0]);
     tpi_dims d;
     int rc = tpi_need_float(op, self, true);
-    if (rc || (rc = tpi_get_dims(op, self, &c->args[1], &d)))
-        return rc;
+    if (rc || (rc = tpi_get_dims(op, self, dim, &d))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     T v = root ? x_std_dims(self, d.v, d.n, correction, keepdim) : x_var_dims(self, d.v, d.n, correction, keepdim);
-    if (!mean)
-        return scope_result(&s, c, v);
+    if (!mean) return scope_result(&s, c, v);
     return tpi_two_results(&s, c, v, x_mean_dims(self, d.v, d.n, keepdim));
 }
 
 static int corrected(tp_call *c, const char *op, bool root, bool mean)
 {
-    return spread(c, op, root, mean, arg_f(&c->args[2]), arg_b(&c->args[3]));
+    return spread(c, op, root, mean, &c->args[1], arg_f(&c->args[2]), arg_b(&c->args[3]));
 }
 
 static int unbiased(tp_call *c, const char *op, bool root, bool mean)
 {
-    return spread(c, op, root, mean, arg_b(&c->args[2]) ? 1 : 0, arg_b(&c->args[3]));
+    return spread(c, op, root, mean, &c->args[1], arg_b(&c->args[2]) ? 1 : 0, arg_b(&c->args[3]));
+}
+
+static int flagged(tp_call *c, const char *op, bool root, bool mean)
+{
+    tp_val all = {.tag = TPI_NONE};
+    return spread(c, op, root, mean, &all, arg_b(&c->args[1]) ? 1 : 0, false);
 }
 
 int c_var(tp_call *c) { return corrected(c, "var", false, false); }
@@ -299,25 +286,26 @@ int c_var_unbiased(tp_call *c) { return unbiased(c, "var", false, false); }
 int c_std_unbiased(tp_call *c) { return unbiased(c, "std", true, false); }
 int c_var_mean_unbiased(tp_call *c) { return unbiased(c, "var_mean", false, true); }
 int c_std_mean_unbiased(tp_call *c) { return unbiased(c, "std_mean", true, true); }
+int c_var_flag(tp_call *c) { return flagged(c, "var", false, false); }
+int c_std_flag(tp_call *c) { return flagged(c, "std", true, false); }
+int c_var_mean_flag(tp_call *c) { return flagged(c, "var_mean", false, true); }
+int c_std_mean_flag(tp_call *c) { return flagged(c, "std_mean", true, true); }
 
 /* ---- log-sum-exp ---- */
 
 int c_logsumexp(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
-    if (!tpi_is_complex(self->dtype))
-        return over_dims_as(c, "logsumexp", &tpi_op_logsumexp_dims, -1, true);
+    if (!tpi_is_complex(self->dtype)) return over_dims_as(c, "logsumexp", &tpi_op_logsumexp_dims, -1, true);
     /* log of the sum, shifted by the largest real part */
     tpi_dims d;
     int rc = tpi_get_dims("logsumexp", self, &c->args[1], &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     bool keepdim = arg_b(&c->args[2]);
     tpi_scope s;
     tpi_scope_open(&s);
     T top = x_amax_dims(tpi_real(self), d.v, d.n, true);
     T r = x_log(x_sum_dims(x_exp(x_sub(self, top, &tpi_one)), d.v, d.n, keepdim));
-    if (r)
-        top = x_reshape_to(top, r->ndim, r->shape);
+    if (r) top = x_reshape_to(top, r->ndim, r->shape);
     return scope_result(&s, c, x_add(r, top, &tpi_one));
 }

@@ -26,8 +26,7 @@ int tpi_need_real(const char *op, const tp_tensor *x);
 /* self converted to the dtype argument, if there is one; integers and bool to the default dtype if `floating`. */
 static inline T tpi_as(T x, const tp_val *dtype, bool floating)
 {
-    if (dtype && !arg_none(dtype))
-        return x_to_dtype(x, (int)arg_i(dtype));
+    if (dtype && !arg_none(dtype)) return x_to_dtype(x, (int)arg_i(dtype));
     return floating && x->dtype < TP_FLOAT16 ? x_to_dtype(x, tp_get_default_dtype()) : x;
 }
 

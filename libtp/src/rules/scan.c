@@ -7,11 +7,9 @@
 
 T tpi_shift(T t, int dim, int64_t by)
 {
-    if (!t)
-        return NULL;
+    if (!t) return NULL;
     int64_t n = t->shape[dim], k = by < 0 ? -by : by;
-    if (k > n)
-        k = n;
+    if (k > n) k = n;
     T part = by >= 0 ? x_slice(t, dim, 0, n - k, 1) : x_slice(t, dim, k, n, 1);
     return by >= 0 ? x_slice_backward(part, t->shape, t->ndim, dim, k, n, 1)
                    : x_slice_backward(part, t->shape, t->ndim, dim, 0, n - k, 1);
@@ -53,10 +51,8 @@ int affine_scan__vjp(tp_vjp_ctx *c)
     int64_t dim = arg_i(&c->args[2]);
     bool reverse = arg_b(&c->args[3]);
     T adjoint = x_affine_scan(c->grads[0], tpi_shift(x_conj(factor), (int)dim, reverse ? 1 : -1), dim, !reverse);
-    if (c->need[0])
-        c->out[0] = adjoint;
-    if (c->need[1])
-        c->out[1] = x_mul(adjoint, x_conj(tpi_shift(c->results[0], (int)dim, reverse ? -1 : 1)));
+    if (c->need[0]) c->out[0] = adjoint;
+    if (c->need[1]) c->out[1] = x_mul(adjoint, x_conj(tpi_shift(c->results[0], (int)dim, reverse ? -1 : 1)));
     return 0;
 }
 
@@ -78,11 +74,9 @@ int affine_scan__jvp(tp_jvp_ctx *c)
 /* exp(y[j-1] - y[j]), which is at most 1, at place j - 1 + at; the remaining place is 0. */
 static T decay(T y, int64_t dim, int at)
 {
-    if (!y)
-        return NULL;
+    if (!y) return NULL;
     int64_t n = y->shape[dim];
-    if (n == 0)
-        return y;
+    if (n == 0) return y;
     T e = x_exp_sub(x_slice(y, dim, 0, n - 1, 1), x_slice(y, dim, 1, n, 1));
     return x_slice_backward(e, y->shape, y->ndim, dim, at, n - 1 + at, 1);
 }
@@ -114,8 +108,7 @@ int softmax_backward__vjp(tp_vjp_ctx *c)
 {
     T g = arg_t(&c->args[0]), y = arg_t(&c->args[1]), h = c->grads[0];
     int64_t dim = arg_i(&c->args[2]);
-    if (c->need[0])
-        c->out[0] = x_softmax_backward(h, y, dim);
+    if (c->need[0]) c->out[0] = x_softmax_backward(h, y, dim);
     if (c->need[1]) {
         T s = sum_kept(x_mul(g, y), dim), u = sum_kept(x_mul(h, y), dim);
         c->out[1] = x_sub(x_mul(h, x_sub(g, s, &tpi_one)), x_mul(g, u), &tpi_one);
@@ -127,8 +120,7 @@ int softmax_backward__jvp(tp_jvp_ctx *c)
 {
     T g = arg_t(&c->args[0]), y = arg_t(&c->args[1]), gt = c->tangents[0], yt = c->tangents[1], r = NULL;
     int64_t dim = arg_i(&c->args[2]);
-    if (gt)
-        r = x_softmax_backward(gt, y, dim);
+    if (gt) r = x_softmax_backward(gt, y, dim);
     if (yt) {
         T s = sum_kept(x_mul(g, y), dim), u = sum_kept(x_mul(g, yt), dim);
         T t = x_sub(x_mul(yt, x_sub(g, s, &tpi_one)), x_mul(y, u), &tpi_one);
@@ -152,10 +144,8 @@ int log_softmax_backward__vjp(tp_vjp_ctx *c)
 {
     T g = arg_t(&c->args[0]), y = arg_t(&c->args[1]), h = c->grads[0];
     int64_t dim = arg_i(&c->args[2]);
-    if (c->need[0])
-        c->out[0] = log_softmax_tangent(h, y, dim);
-    if (c->need[1])
-        c->out[1] = x_neg(x_mul(x_mul(h, x_exp(y)), sum_kept(g, dim)));
+    if (c->need[0]) c->out[0] = log_softmax_tangent(h, y, dim);
+    if (c->need[1]) c->out[1] = x_neg(x_mul(x_mul(h, x_exp(y)), sum_kept(g, dim)));
     return 0;
 }
 
@@ -163,8 +153,7 @@ int log_softmax_backward__jvp(tp_jvp_ctx *c)
 {
     T g = arg_t(&c->args[0]), y = arg_t(&c->args[1]), gt = c->tangents[0], yt = c->tangents[1], r = NULL;
     int64_t dim = arg_i(&c->args[2]);
-    if (gt)
-        r = x_log_softmax_backward(gt, y, dim);
+    if (gt) r = x_log_softmax_backward(gt, y, dim);
     if (yt) {
         T t = x_neg(x_mul(x_mul(yt, x_exp(y)), sum_kept(g, dim)));
         r = r ? x_add(r, t, &tpi_one) : t;
@@ -187,8 +176,7 @@ int c_cumsum(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     int d, rc = checked_dim(c, "cumsum", &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, unlift(x_cumsum_scan(tpi_lift(tpi_as(self, &c->args[2], false)), d, false), self));
@@ -198,8 +186,7 @@ int c_cumprod(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     int d, rc = checked_dim(c, "cumprod", &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     T x = tpi_lift(tpi_as(self, &c->args[2], false));
@@ -210,10 +197,8 @@ int c_logcumsumexp(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     int d, rc = checked_dim(c, "logcumsumexp", &d);
-    if (rc)
-        return rc;
-    if (tpi_is_complex(self->dtype))
-        return tpi_need_float("logcumsumexp", self, false);
+    if (rc) return rc;
+    if (tpi_is_complex(self->dtype)) return tpi_need_float("logcumsumexp", self, false);
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, unlift(x_logcumsumexp_scan(tpi_lift(tpi_as(self, NULL, true)), d), self));
@@ -223,8 +208,7 @@ static int running(tp_call *c, const char *op, int (*primitive)(T, int64_t, T *)
 {
     T self = arg_t(&c->args[0]), both[2] = {NULL, NULL};
     int d, rc = checked_dim(c, op, &d);
-    if (rc || (rc = tpi_need_real(op, self)))
-        return rc;
+    if (rc || (rc = tpi_need_real(op, self))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     primitive(tpi_lift(self), d, both);
@@ -238,15 +222,12 @@ static int softmax(tp_call *c, const char *op, T (*primitive)(T, int64_t))
 {
     T self = arg_t(&c->args[0]), r = NULL;
     int d, rc = checked_dim(c, op, &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     T x = tpi_as(self, &c->args[2], false);
-    if (x && (rc = tpi_need_float(op, x, false)))
-        s.failed = rc;
-    else
-        r = unlift(primitive(tpi_lift(x), d), self);
+    if (x && (rc = tpi_need_float(op, x, false))) s.failed = rc;
+    else r = unlift(primitive(tpi_lift(x), d), self);
     return scope_result(&s, c, r);
 }
 

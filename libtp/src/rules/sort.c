@@ -59,8 +59,7 @@ int c_sort(tp_call *c)
 {
     T self = arg_t(&c->args[0]), both[2] = {NULL, NULL};
     int d, rc = begin(c, "sort", 1, &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     x_sort_dim(tpi_lift(self), d, arg_b(&c->args[2]), both);
@@ -71,8 +70,7 @@ int c_argsort(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     int d, rc = begin(c, "argsort", 1, &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, like_self(x_argsort_dim(tpi_lift(self), d, arg_b(&c->args[2])), self));
@@ -82,8 +80,7 @@ int c_msort(tp_call *c)
 {
     T self = arg_t(&c->args[0]), both[2] = {NULL, NULL};
     int rc = tpi_need_real("msort", self);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     x_sort_dim(tpi_lift(self), 0, false, both);
@@ -94,12 +91,11 @@ int c_topk(tp_call *c)
 {
     T self = arg_t(&c->args[0]), both[2] = {NULL, NULL};
     int d, rc = begin(c, "topk", 2, &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     int64_t k = arg_i(&c->args[1]), n = self->ndim ? self->shape[d] : 1;
     if (k < 0 || k > n)
-        return tpi_fail(TP_ERR_VALUE, "topk: k is %lld, but dimension %d of shape %s has %lld elements", (long long)k, d,
-                        tpi_str(self), (long long)n);
+        return tpi_fail(TP_ERR_VALUE, "topk: k is %lld, but dimension %d of shape %s has %lld elements", (long long)k,
+                        d, tpi_str(self), (long long)n);
     tpi_scope s;
     tpi_scope_open(&s);
     x_topk_dim(tpi_lift(self), d, k, arg_b(&c->args[3]), arg_b(&c->args[4]), both);
@@ -114,8 +110,7 @@ static int kth(tp_call *c, T x, int d, int64_t k, bool nan, bool keepdim)
     T both[2] = {NULL, NULL};
     tpi_scope s;
     tpi_scope_open(&s);
-    if (x->ndim == 0)
-        keepdim = false;
+    if (x->ndim == 0) keepdim = false;
     T lifted = tpi_lift(x);
     x_kth_dim(lifted, d, k, nan, both);
     if (keepdim)
@@ -127,8 +122,7 @@ int c_kthvalue(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     int d, rc = begin(c, "kthvalue", 2, &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     int64_t k = arg_i(&c->args[1]), n = self->ndim ? self->shape[d] : 1;
     if (k < 1 || k > n)
         return tpi_fail(TP_ERR_VALUE, "kthvalue: k is %lld, but dimension %d of shape %s has %lld elements",
@@ -140,11 +134,9 @@ int c_median_dim(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     int d, rc = begin(c, "median", 1, &d);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     int64_t n = self->ndim ? self->shape[d] : 1;
-    if (n == 0)
-        return tpi_fail(TP_ERR_VALUE, "median: dimension %d of shape %s has no elements", d, tpi_str(self));
+    if (n == 0) return tpi_fail(TP_ERR_VALUE, "median: dimension %d of shape %s has no elements", d, tpi_str(self));
     return kth(c, self, d, (n - 1) / 2 + 1, true, arg_b(&c->args[2]));
 }
 
@@ -152,8 +144,7 @@ int c_median(tp_call *c)
 {
     T self = arg_t(&c->args[0]), both[2] = {NULL, NULL}, r;
     int rc = tpi_need_real("median", self);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     if (self->numel == 0 && self->dtype < TP_FLOAT16)
         return tpi_fail(TP_ERR_VALUE, "median: no elements, self has shape %s", tpi_str(self));
     tpi_scope s;
@@ -170,8 +161,7 @@ int c_median(tp_call *c)
 int c_nonzero_static(tp_call *c)
 {
     int64_t size = arg_i(&c->args[1]);
-    if (size < 0)
-        return tpi_fail(TP_ERR_VALUE, "nonzero_static: size must not be negative, got %lld", (long long)size);
+    if (size < 0) return tpi_fail(TP_ERR_VALUE, "nonzero_static: size must not be negative, got %lld", (long long)size);
     tp_val args[] = {c->args[0], c->args[1], c->args[2], val_i(0)};
     return tpi_call(&tpi_op_nonzero_rows, args, c->out);
 }
