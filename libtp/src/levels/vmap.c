@@ -29,7 +29,8 @@ tp_tensor *tpi_batched_new(tp_tensor *value, uint64_t level, int bdim) {
 
 int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out) {
     if (!op->batch) {
-        const char *reason = op->flags & TPI_OP_CUSTOM ? "" : " (its result's shape depends on data)";
+        const char *reason =
+            op->flags & TPI_OP_CUSTOM ? "" : " (its result's shape depends on the data: see nonzero_static)";
         return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "Kernel not found for op: %s on backend: VmapCPU%s", op->name, reason);
     }
     tp_val mine[TPI_MAX_ARGS];
