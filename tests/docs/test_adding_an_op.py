@@ -1,4 +1,4 @@
-"""Follows docs/adding-an-op.md on a copy of the tree, word by word: what it appends is appended, what it runs is run."""
+"""Follows docs/adding-an-op.md on a copy of the tree: what the page appends is appended, what it runs is run."""
 
 import os
 import pathlib
