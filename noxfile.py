@@ -171,6 +171,14 @@ def matrix(session: nox.Session) -> None:
                 env={"TP_MATRIX": "full"})
 
 
+@nox.session(name="docs-literal")
+def docs_literal(session: nox.Session) -> None:
+    """Follows docs/adding-an-op.md literally on a copy of the tree; builds core anew."""
+    builder(session)  # which the copy uses too
+    session.install("nox", "pytest")
+    session.run("python", "-m", "pytest", "-q", "tests/docs/test_adding_an_op.py", *session.posargs)
+
+
 # -- libtp --------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,7 @@
-"""Follows docs/adding-an-op.md on a copy of the tree: what the page appends is appended, what it runs is run."""
+"""Follows docs/adding-an-op.md on a copy of the tree: what the page appends is appended, what it runs is run.
+
+`nox -s docs-literal` runs it; elsewhere it is skipped for want of nox.
+"""
 
 import os
 import pathlib
@@ -33,7 +36,8 @@ def copy_tree(target):
 
 
 def run(command, tree):
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "NOXSESSION")}
+    environment = {k: v for k, v in os.environ.items() 
+                   if k not in ("PYTHONPATH", "VIRTUAL_ENV", "NOXSESSION", "NOX_CURRENT_SESSION")}
     environment["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(command, cwd=tree, env=environment, text=True, shell=isinstance(command, str),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
