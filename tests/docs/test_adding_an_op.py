@@ -36,7 +36,7 @@ def copy_tree(target):
 
 
 def run(command, tree):
-    environment = {k: v for k, v in os.environ.items() 
+    environment = {k: v for k, v in os.environ.items()
                    if k not in ("PYTHONPATH", "VIRTUAL_ENV", "NOXSESSION", "NOX_CURRENT_SESSION")}
     environment["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(command, cwd=tree, env=environment, text=True, shell=isinstance(command, str),
