@@ -284,11 +284,11 @@ static int check_binary(const char *op, const tp_tensor *x, const tp_tensor *tar
 
 static T one_minus(T t) { return x_add_f(x_neg(t), 1.0, &tpi_one); }
 
-/* log(t), at least -100. */
+/* log(t), at least -100. The inner bound, the least positive float32, keeps an infinite slope out of the outer one's. */
 static T bounded_log(T t)
 {
-    const tp_scalar least = {.tag = TP_SCALAR_FLOAT, .v.f = 3.7200759760208361e-44}; /* exp(-100) */
-    return x_log(x_clamp(t, &least, NULL));
+    const tp_scalar least = {.tag = TP_SCALAR_FLOAT, .v.f = 0x1p-149}, bound = {.tag = TP_SCALAR_FLOAT, .v.f = -100};
+    return x_clamp(x_log(x_clamp(t, &least, NULL)), &bound, NULL);
 }
 
 /* log(1 - x), at least -100: exact at both ends of [0, 1]. */
