@@ -2,6 +2,8 @@
 
 import pathlib
 import re
+import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -18,3 +20,16 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"
 html_theme = "furo"
 html_title = "tensorplay"
+
+# The list of operators is made from the table.
+subprocess.run([sys.executable, ROOT / "libtp/tools/gen.py", "--ops", ROOT / "libtp/ops",
+                "--docs", ROOT / "docs/operators.md"], check=True)
+
+
+def as_written(app, what, name, obj, options, lines):
+    """Docstrings are plain text, not markup."""
+    lines[:] = ["::", "", *(f"   {line}" for line in lines), ""]
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", as_written)
