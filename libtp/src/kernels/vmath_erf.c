@@ -33,36 +33,36 @@ TPI_INLINE float erf_32(float x)
 TPI_INLINE double erf_64(double x)
 {
     double a = fabs(x), w = x * x;
-    double s = 0x1.873481ff25232p-27;
-    s = s * w + -0x1.55cd04077f7c5p-23;
-    s = s * w + 0x1.b8fbed349d80bp-20;
-    s = s * w + -0x1.f4c45c5e8b01bp-17;
-    s = s * w + 0x1.f9a29d029cc3bp-14;
-    s = s * w + -0x1.c02db09414771p-11;
-    s = s * w + 0x1.565bcd00d48b3p-8;
-    s = s * w + -0x1.b82ce31249a71p-6;
-    s = s * w + 0x1.ce2f21a04227bp-4;
-    s = s * w + -0x1.812746b0379dep-2;
+    double s = 0x1.0314b22a0ee71p-34;
+    s = s * w + -0x1.378afdfc4c712p-30;
+    s = s * w + 0x1.f75cb177768f6p-27;
+    s = s * w + -0x1.5f16aeeebe8aap-23;
+    s = s * w + 0x1.b9de2fe9c6f34p-20;
+    s = s * w + -0x1.f4d1d06cbe311p-17;
+    s = s * w + 0x1.f9a320e060d64p-14;
+    s = s * w + -0x1.c02db3d27bf86p-11;
+    s = s * w + 0x1.565bcd0d8d4f7p-8;
+    s = s * w + -0x1.b82ce31283bb9p-6;
+    s = s * w + 0x1.ce2f21a042af3p-4;
+    s = s * w + -0x1.812746b0379e6p-2;
     s = s * w + 0x1.06eba8214db69p-3;
-    double z = TPI_ATMOST(a, 6.0);
-    double v = 1.0 / (z + 3.0), y = 1.0 - 6.0 * v;
-    double q = 0x1.6249660b23613p-17;
-    q = q * y + 0x1.5ba0691a3cf7dp-14;
-    q = q * y + 0x1.5875c1da9d667p-13;
-    q = q * y + -0x1.f0426a435147p-13;
-    q = q * y + -0x1.153b292ab8693p-11;
-    q = q * y + 0x1.8e8c5d0cd4bf9p-9;
-    q = q * y + -0x1.3d6c22bfdcf1cp-10;
-    q = q * y + -0x1.b788930f74231p-6;
-    q = q * y + 0x1.e995f70d557c1p-4;
-    q = q * y + -0x1.3deb21328ad5ep-2;
-    q = q * y + 0x1.2e3269459d4a2p-1;
-    q = q * y + -0x1.c44c471bb2309p-1;
-    q = q * y + 0x1.12f21ddd9f49bp0;
+    double z = TPI_ATMOST(a, 6.0), v = 1.0 / (z + 4.0), y = 1.0 - 8.0 * v;
+    double q = -0x1.1dfb3955bdb4cp-14;
+    q = q * y + -0x1.2f07f255f2a78p-10;
+    q = q * y + -0x1.4e9d79b9d1bccp-10;
+    q = q * y + 0x1.567be1d02e93ap-8;
+    q = q * y + -0x1.b8d5683a2a74fp-6;
+    q = q * y + 0x1.37ec763788576p-4;
+    q = q * y + -0x1.6484059aa9a4cp-3;
+    q = q * y + 0x1.52c6e8d7a9e09p-2;
+    q = q * y + -0x1.14eb12dc02b2cp-1;
+    q = q * y + 0x1.8be1fc1168e6dp-1;
+    q = q * y + -0x1.f3fe324a6d4d5p-1;
+    q = q * y + 0x1.18932bef7613bp0;
     double t = (z * z) * -TPI_LOG2E + (TPI_SHIFT + 1023), k = t - (TPI_SHIFT + 1023);
     double r = (-(z * z) - k * TPI_LN2_HI) - k * TPI_LN2_LO;
     double e = 1.0 + (tpi_exp_tail_64(r) * (r * r) + r);
-    return a < 0.75 ? s * x + x : copysign(1.0 - e * tpi_pow2_64(t) * (q * v), x);
+    return a < 1.0 ? s * x + x : copysign(1.0 - e * tpi_pow2_64(t) * (q * v), x);
 }
 
 TPI_INLINE float erfc_32(float xf)

@@ -30,42 +30,6 @@ TPI_INLINE double log2_24(double x)
     return (p * w + 0x1.71547652b82fep+1) * s + k;
 }
 
-/* The same to 2^-65 as *h + *l */
-TPI_INLINE void log2_53(double x, double *h, double *l)
-{
-    double k, f, p, e;
-    tpi_log_split_64(x, &k, &f);
-    /* s + sl = f / (2 + f), 1 / (2 + f) = (1 - s) / 2 */
-    double g = 2.0 + f, gl = (2.0 - g) + f, s = f / g;
-    tpi_two_prod(s, g, &p, &e);
-    double sl = (((f - p) - e) - s * gl) * (0.5 - 0.5 * s);
-    double w, wl;
-    tpi_two_prod(s, s, &w, &wl);
-    wl += 2.0 * (s * sl);
-    double v = w + wl, a = 0x1.8614f1286cfd3p-3;
-    a = a * v + 0x1.87ac2b1fe53e4p-3;
-    a = a * v + 0x1.c69fbcf1b946p-3;
-    a = a * v + 0x1.0c9a6353c8b1bp-2;
-    a = a * v + 0x1.484b142309015p-2;
-    a = a * v + 0x1.a61762a7578c4p-2;
-    a = a * v + 0x1.2776c50ef9d2cp-1;
-    a = a * (v * v);
-    /* C1 + C3 w + a, C1 = 2 / ln 2 and C3 = C1 / 3 in two parts */
-    double b, bl, c, cl;
-    tpi_two_prod(w, 0x1.ec709dc3a03fdp-1, &b, &bl);
-    bl += wl * 0x1.ec709dc3a03fdp-1 + (w * 0x1.d27f05548af0cp-55 + (0x1.777d0ffda0d24p-55 + a));
-    c = 0x1.71547652b82fep+1 + b;
-    cl = (b - (c - 0x1.71547652b82fep+1)) + bl;
-    b = c + cl;
-    bl = (c - b) + cl;
-    tpi_two_prod(s, b, &p, &e);
-    e += s * bl + sl * b;
-    tpi_two_sum(k, p, &c, &cl);
-    cl += e;
-    *h = c + cl;
-    *l = (c - *h) + cl;
-}
-
 /* 2^(z + zl), z cut to 26 bits */
 TPI_INLINE double exp2_53(double z, double zl)
 {
@@ -99,7 +63,7 @@ TPI_INLINE float pow_32(float xf, float yf)
 TPI_INLINE double pow_positive_64(double x, double extra, double y)
 {
     double h, l, z, zl;
-    log2_53(x, &h, &l);
+    tpi_log2_53(x, &h, &l);
     tpi_two_sum(h, extra, &z, &zl);
     l += zl;
     h = z + l;
@@ -112,7 +76,7 @@ TPI_INLINE double pow_positive_64(double x, double extra, double y)
 TPI_INLINE double pow_64(double x, double y)
 {
     double h, l, z, zl;
-    log2_53(x, &h, &l);
+    tpi_log2_53(x, &h, &l);
     tpi_two_prod(y, h, &z, &zl);
     zl += y * l;
     return exp2_53(z, zl);
