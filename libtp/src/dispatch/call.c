@@ -8,6 +8,21 @@
 #include "levels/levels.h"
 #include "tpi_ops.h"
 
+/* Brings an integer into the range of an integer dtype, and says whether it was outside. */
+static bool limit(tp_scalar *s, int dtype) {
+    if (dtype < TP_UINT8 || dtype > TP_INT64 || (s->tag != TP_SCALAR_INT && s->tag != TP_SCALAR_UINT)) return false;
+    int spare = 64 - 8 * tpi_esize(dtype);
+    bool is_unsigned = dtype == TP_UINT8 || dtype == TP_UINT16 || dtype == TP_UINT32 || dtype == TP_UINT64;
+    int64_t low = is_unsigned ? 0 : INT64_MIN >> spare;
+    uint64_t high = is_unsigned ? UINT64_MAX >> spare : (uint64_t)(INT64_MAX >> spare);
+    bool negative = s->tag == TP_SCALAR_INT && s->v.i < 0;
+    if (negative ? s->v.i >= low : s->v.u <= high) return false;
+    *s = negative ? (tp_scalar){.tag = TP_SCALAR_INT, .v.i = low} : (tp_scalar){.tag = TP_SCALAR_UINT, .v.u = high};
+    return true;
+}
+
+static bool is_number(const tp_tensor *t) { return t->kind == TPI_DENSE && t->ndim == 0; }
+
 /* Brings the tensor arguments that take part in promotion to one dtype. held: casts to release afterwards. */
 static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld) {
     tp_tensor *ts[TPI_MAX_ARGS];
@@ -24,12 +39,20 @@ static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld) 
     if (!same) target = tpi_result_type(n, ts);
     if (op->promote == TPI_PROMOTE_FLOAT && !tpi_is_differentiable(target)) target = tp_get_default_dtype();
     if (op->promote == TPI_PROMOTE_NO_BOOL && target == TP_BOOL) target = TP_INT64;
+    if (op->promote == TPI_PROMOTE_COMPARE)
+        for (int i = 0; i < n; i++) {
+            if (ts[i]->dtype == target || !is_number(ts[i])) continue;
+            tp_scalar s;
+            tpi_load_scalar(tpi_data(ts[i]), ts[i]->dtype, &s);
+            if (limit(&s, target)) target = TP_FLOAT64;
+        }
     for (int i = 0; i < n; i++) {
         tp_tensor *t = ts[i], *c = NULL;
         if (t->dtype == target) continue;
-        if (t->kind == TPI_DENSE && t->ndim == 0) {
+        if (is_number(t)) {
             tp_scalar s;
             tpi_load_scalar(tpi_data(t), t->dtype, &s);
+            if (op->promote == TPI_PROMOTE_BOUND) limit(&s, target);
             c = tp_scalar_tensor(&s, target);
         } else {
             tp_val a[2] = {val_t(t), val_dtype(target)};

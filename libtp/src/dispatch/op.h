@@ -112,7 +112,9 @@ typedef enum tpi_promote {
     TPI_PROMOTE_COMMON = 1,       /* result_type of the marked arguments */
     TPI_PROMOTE_FLOAT = 2,        /* the same, integers and bool become the default dtype */
     TPI_PROMOTE_NO_BOOL = 3,      /* the same as COMMON, bool becomes int64 (sum, prod, ...) */
-    TPI_PROMOTE_NO_HALF = 4
+    TPI_PROMOTE_NO_HALF = 4,
+    TPI_PROMOTE_COMPARE = 5,      /* COMMON; an integer number outside of an integer dtype is compared as float64 */
+    TPI_PROMOTE_BOUND = 6         /* COMMON; an integer number outside of an integer dtype becomes its limit */
 } tpi_promote;
 
 struct tp_op {

@@ -77,6 +77,19 @@ doc = '''Flipped.
 
 Any dtype.'''
 
+["pick"]
+signature = "pick(Tensor mask, Operand self) -> Tensor"
+composite = "c_pick"
+method = false
+inplace = true
+doc = "The function."
+
+["pick.self"]
+signature = "pick(Tensor self, Tensor mask) -> Tensor"
+composite = "c_pick_self"
+function = false
+doc = "The method."
+
 ["quiet"]
 signature = "quiet(Tensor self) -> Tensor"
 composite = "c_quiet"
@@ -227,6 +240,19 @@ def test_install_keeps_what_the_class_defines(ops):
     assert Mine.mul is ops.mul and Mine.multiply is ops.mul and Mine.multiply_ is ops.mul_ and Mine.max is ops.max
     for name in ("rand", "cat", "norm", "quiet", "where"):
         assert not hasattr(Mine, name)
+
+
+def test_overloads_that_are_only_functions_or_only_methods(ops, call):
+    x, y = call.tensor("x"), call.tensor("y")
+    assert call(ops.pick, x, 2.0) == ("tp_pick_f", "x", 2.0)
+    method = ops.METHODS["pick"]
+    assert call(method, x, y) == ("tp_pick_self", "x", "y")
+    assert "The method" in method.__doc__ and "The method" not in ops.pick.__doc__
+    assert "pick_" in ops.FUNCTIONS and "pick_" not in ops.METHODS
+    with pytest.raises(TypeError, match=r"^pick\(\) received.*accepted: pick\(self, mask\)"):
+        method(x, y, out=None)
+    with pytest.raises(TypeError, match=r"^pick\(\) received.*accepted: pick\(mask, self\)"):
+        ops.pick(x, y, out=None)
 
 
 def test_namespaces(ops):

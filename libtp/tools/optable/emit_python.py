@@ -180,19 +180,27 @@ def _keywords_fit(given, positional, keyword_only, n):
 
 
 class Group:
-    """The overloads that are one function in Python."""
+    """The overloads of one name: `functions` and `methods` are those that each form accepts."""
 
     def __init__(self, ops):
         self.ops = ops
         first = ops[0]
         self.base = first.base
         self.module = first.get("module", "")
-        self.function = any(op.get("function", True) for op in ops)
+        self.functions = [op for op in ops if op.get("function", True)]
+        # Overloads are methods all or none, but for those that say it themselves.
         default_method = not self.module and all(
-            op.args and op.args[0].is_tensor and op.args[0].name == "self" for op in ops
+            op.args and op.args[0].is_tensor and op.args[0].name == "self" for op in ops if "method" not in op.entry
         )
-        self.method = all(op.get("method", default_method) for op in ops)
+        self.methods = [op for op in ops if op.get("method", default_method)]
         self.aliases = sorted({a for op in ops for a in op.get("aliases", [])})
+
+    def forms(self):
+        """(name, in place, overloads as a function, overloads as a method) of what Python shows."""
+        yield self.base, False, self.functions, self.methods
+        functions, methods = ([op for op in ops if op.get("inplace")] for ops in (self.functions, self.methods))
+        if functions or methods:
+            yield self.base + "_", True, functions, methods
 
     def public_name(self, name):
         """Inside the module: the module's name in front is dropped."""
@@ -284,15 +292,15 @@ def varargs_lines(op, function, python_op):
     return lines
 
 
-def single(op, name, documented, inplace=False):
-    """Source of a function that is one operator."""
+def single(op, name, owner, inplace=False):
+    """Source of a function that is one operator; `owner` is the one that the user calls, with the docstring."""
     python_op = op.base + ("_" if inplace else "")
     head = parameters(op, default_text=code_default)
     lines = [f"def {name}({', '.join([*head, '**unknown'])}):"]
-    if documented:
+    if owner == name:
         lines.append(inplace_doc(op, python_op) if inplace else docstring([signature_line(op)], [doc_text(op)]))
-    body = varargs_lines(op, python_op, python_op) if any(a.varargs for a in op.args) else []
-    body += ["if unknown:", f'    raise _invalid({python_op}, "{python_op}", unknown)']
+    body = varargs_lines(op, owner, python_op) if any(a.varargs for a in op.args) else []
+    body += ["if unknown:", f'    raise _invalid({owner}, "{python_op}", unknown)']
     body += call_lines(op, python_op, inplace)
     return "\n".join([*lines, *(f"    {line}" for line in body), "", ""])
 
@@ -302,22 +310,25 @@ def inplace_doc(op, name):
     return docstring([signature_line(op, name)], [text])
 
 
-def dispatcher(group, inplace=False):
-    """Source of a function that chooses an overload by its arguments, in the table's order."""
-    name = group.base + ("_" if inplace else "")
-    ops = [op for op in group.ops if op.get("inplace")] if inplace else group.ops
+def dispatcher(ops, function, inplace, made):
+    """Source of a function that chooses an overload by its arguments, in the table's order; `made`: the overloads
+    that another function has defined."""
+    name = ops[0].base + ("_" if inplace else "")
     lines = []
     for op in ops:
+        if op.c in made:
+            continue
+        made.add(op.c)
         impl = f"_impl_{op.c}{'_' if inplace else ''}"
-        lines.append(single(op, impl, False, inplace))
+        lines.append(single(op, impl, function, inplace))
         rest = [a for a in op.args if not a.keyword_only]
         for kind, args in (("P", rest), ("K", [a for a in op.args if a.keyword_only])):
             specs = "".join(f'("{a.name}", {a.optional}, {PREDICATES[a.base]}), ' for a in args)
             lines.append(f"{impl}_{kind} = ({specs.rstrip()})\n")
         lines.append("\n")
-    lines.append(f"def {name}(*args, **given):\n")
+    lines.append(f"def {function}(*args, **given):\n")
     text = (
-        [f"`{group.base}` with its result written into self, which is returned."]
+        [f"`{ops[0].base}` with its result written into self, which is returned."]
         if inplace
         else [doc_text(op) for op in ops if op.doc]
     )
@@ -344,7 +355,7 @@ def dispatcher(group, inplace=False):
         tests.append(f"(not given or _keywords_fit(given, {impl}_P, {impl}_K, n))")
         joined = "\n            and ".join(tests)
         lines.append(f"    if (\n            {joined}\n    ):\n        return {impl}(*args, **given)\n")
-    lines.append(f'    raise _no_overload({name}, "{name}", args, given)\n\n\n')
+    lines.append(f'    raise _no_overload({function}, "{name}", args, given)\n\n\n')
     return "".join(lines)
 
 
@@ -361,23 +372,22 @@ def module_source(found):
                 for a in op.args
                 if a.base == "Scalar" and a.default not in (MISSING, None)
             }
-        forms = [(group.base, group.ops, False)]
-        inplace = [op for op in group.ops if op.get("inplace")]
-        if inplace:
-            forms.append((group.base + "_", inplace, True))
-        for name, ops, is_inplace in forms:
-            if len(group.ops) == 1:
-                out.append(single(ops[0], name, True, is_inplace))
-            else:
-                out.append(dispatcher(group, is_inplace))
+        for name, is_inplace, as_function, as_method in group.forms():
+            made = set()
+            method = f"_method_{name}" if as_function and as_method and as_function != as_method else name
+            for python, ops in {method: as_method, name: as_function or as_method}.items():
+                if len(ops) == 1:
+                    out.append(single(ops[0], python, python, is_inplace))
+                else:
+                    out.append(dispatcher(ops, python, is_inplace, made))
             for shown in [name, *(a + ("_" if is_inplace else "") for a in group.aliases)]:
                 if shown != name:
                     aliases[shown] = name
-                if group.method:
-                    methods[shown] = name
-                if group.function and group.module:
+                if as_method:
+                    methods[shown] = method
+                if as_function and group.module:
                     namespaces.setdefault(group.module, {})[group.public_name(shown)] = name
-                elif group.function:
+                elif as_function:
                     functions[shown] = name
     head = [PREAMBLE, *(f'_OUT{n} = _ffi.typeof("tp_tensor *[{n}]")' for n in sorted(counts))]
     head += [f"_tp_{c} = _lib.tp_{c}" for c in sorted(bound)]
@@ -438,8 +448,7 @@ def install(cls: type) -> None: ...
 """
 
 
-def stub_lines(group, name, inplace, method, indent):
-    ops = [op for op in group.ops if op.get("inplace")] if inplace else group.ops
+def stub_lines(ops, name, inplace, method, indent):
     lines = []
     for op in ops:
         if len(ops) > 1:
@@ -457,15 +466,10 @@ def stub_source(found):
             if op.nouts > 1:
                 lines.append(f"class {op.c}_result(_NamedTuple):")
                 lines += [f"    {n}: Tensor" for n in op.signature.outputs]
-        forms = [(group.base, False)]
-        if any(op.get("inplace") for op in group.ops):
-            forms.append((group.base + "_", True))
-        for name, inplace in forms:
+        for name, inplace, as_function, as_method in group.forms():
             for shown in [name, *(a + ("_" if inplace else "") for a in group.aliases)]:
-                if group.function:
-                    lines += stub_lines(group, shown, inplace, False, "")
-                if group.method:
-                    methods += stub_lines(group, shown, inplace, True, "    ")
+                lines += stub_lines(as_function, shown, inplace, False, "")
+                methods += stub_lines(as_method, shown, inplace, True, "    ")
     lines.append("\nclass TensorMethods:")
     lines += methods or ["    ..."]
     return "\n".join(lines) + "\n"

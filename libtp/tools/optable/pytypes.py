@@ -26,6 +26,8 @@ DESCRIPTIONS = {
 DTYPE_LINES = {
     "common": "Dtypes: the arguments are brought to their common dtype.",
     "float": "Dtypes: integers and bool become the default dtype, others their common dtype.",
+    "compare": "Dtypes: the arguments are brought to their common dtype, which an integer number may exceed.",
+    "bound": "Dtypes: the arguments are brought to their common dtype; an integer number outside of it is its limit.",
     "no_bool": "Dtypes: bool becomes int64, others their common dtype.",
 }
 

@@ -41,6 +41,8 @@ PROMOTE = {
     "float": "TPI_PROMOTE_FLOAT",
     "no_bool": "TPI_PROMOTE_NO_BOOL",
     "no_half": "TPI_PROMOTE_NO_HALF",
+    "compare": "TPI_PROMOTE_COMPARE",
+    "bound": "TPI_PROMOTE_BOUND",
 }
 BATCH = ("broadcast", "reduce", "view", "leading", "fold", "function")
 JVP = ("linear", "bilinear", "elementwise", "zero", "function", "nondiff")
