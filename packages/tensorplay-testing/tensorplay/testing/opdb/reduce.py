@@ -242,12 +242,15 @@ def _spread_calls(rng, dtype):
     yield sample(x, 0, False)
     yield sample(x, 0, True, True)
     yield sample(x, unbiased=False)
+    yield sample(x, False)
     yield sample(x, dim=1, correction=0)
     yield Sample((make(rng, dtype),), {"correction": 0}, order=1, grad=False)
     yield Sample((make(rng, dtype, 1),), {}, grad=False, note="one element")
 
 
 def _var(a, dim=None, unbiased=None, keepdim=False, correction=1):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
     if unbiased is not None:
         correction = 1 if unbiased else 0
     axis = _axis(a, dim)
@@ -258,7 +261,7 @@ def _var(a, dim=None, unbiased=None, keepdim=False, correction=1):
 
 
 def _mean_of(a, dim=None, unbiased=None, keepdim=False, correction=1):
-    return np.mean(a, axis=_axis(a, dim), keepdims=keepdim)
+    return np.mean(a, axis=_axis(a, None if isinstance(dim, bool) else dim), keepdims=keepdim)
 
 
 _SPREAD = dict(dtypes=INEXACT, scale=3)
@@ -311,7 +314,9 @@ def _norm_dtype(names, s):
 def _norm_calls(words=True):
     def samples(rng, dtype):
         def x(*shape):
-            return np.asarray(distinct(rng, dtype, *shape, low=0.3, high=2.0) * rng.choice([-1, 1], shape).astype(storage(dtype)))
+            size = distinct(rng, "float64", *shape, low=0.3, high=2.0)  # no two of the same absolute value
+            turn = np.exp(2j * np.pi * rng.random(shape)) if dtype in COMPLEX else rng.choice([-1, 1], shape)
+            return round_to(size * turn, dtype)
 
         for p in (2, 1, 3, 0.5, 0, float("inf"), float("-inf"), -1, 2.5):
             yield Sample((x(3, 4), p, 1), vary=_KEEP)
@@ -345,7 +350,9 @@ def _matrix_norm(a, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
 
 def _matrix_calls(rng, dtype):
     def x(*shape):
-        return distinct(rng, dtype, *shape, low=0.3, high=2.0)
+        """Sums along a dimension are far apart: which one is the largest does not hang on a small step."""
+        apart = sum(np.indices(shape)) * 7 if len(shape) > 1 else 0
+        return round_to(distinct(rng, dtype, *shape, low=0.3, high=2.0) + apart, dtype)
 
     for ord in (1, -1, float("inf"), float("-inf")):
         yield Sample((x(3, 4), ord), vary=_KEEP)
@@ -372,7 +379,8 @@ def _norm_any(a, ord=None, dim=None, keepdim=False, dtype=None):
 
 def _any_norm_calls(rng, dtype):
     def x(*shape):
-        return distinct(rng, dtype, *shape, low=0.3, high=2.0)
+        apart = sum(np.indices(shape)) * 7 if len(shape) > 1 else 0
+        return round_to(distinct(rng, dtype, *shape, low=0.3, high=2.0) + apart, dtype)
 
     calls = (((3, 4), (), {}), ((3, 4), (1,), {}), ((3, 4), (float("inf"), (0, 1), True), {}), ((2, 3, 4), (3, 1), {}), ((5,), (1.5,), {}), ((), (), {}),
              ((2, 3, 4), (), {"dim": (0, 2), "keepdim": True}), ((3, 4), ("fro",), {}), ((2, 3, 4), ("fro", (1, 2), True), {}), ((0, 3), (), {}))  # fmt: skip
