@@ -53,7 +53,9 @@ TP_API int tp_grad_set(tp_tensor *t, tp_tensor *grad);  /* grad may be NULL */
 TP_API int tp_retain_grad(tp_tensor *t);
 /* An alias of the same memory that no level tracks. */
 TP_API tp_tensor *tp_detach(tp_tensor *t);
-/* The value without any level: for inspection only. */
+/* A handle with t's present content (value, history, tangent): later writes into t do not change which history it
+ * has. What a transform keeps of an argument that the function may overwrite. */
+TP_API tp_tensor *tp_snapshot(tp_tensor *t);
 TP_API tp_tensor *tp_unwrap_all(tp_tensor *t);
 TP_API tp_tensor *tp_unwrap_one(tp_tensor *t);
 TP_API void tp_free_list(tp_tensor **list, int64_t n);  /* of operators that return several tensors */

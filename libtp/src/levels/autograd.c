@@ -16,7 +16,7 @@ tp_tensor *tp_reverse_wrap(tp_tensor *t, uint64_t level) {
 }
 
 tp_tensor *tp_reverse_unwrap(tp_tensor *t, uint64_t level) {
-    if (tpi_fresh(t)) return NULL;
+    if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return NULL;
     return tpi_retain(t->kind == TPI_TRACKED && t->level == level ? t->value : t);
 }
 
@@ -25,6 +25,8 @@ bool tp_is_tracked(tp_tensor *t, uint64_t level) {
 }
 
 static tpi_target target_of(tp_tensor *t, uint64_t level) {
+    t = tpi_peel_ambient(t, level);
+    if (!t) return (tpi_target){NULL, 0};
     if (t->kind == TPI_TRACKED && t->level == level) return (tpi_target){t->node, t->out_nr};
     return (tpi_target){NULL, 0};
 }

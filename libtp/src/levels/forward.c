@@ -164,12 +164,12 @@ tp_tensor *tp_forward_wrap(tp_tensor *primal, tp_tensor *tangent, uint64_t level
 }
 
 tp_tensor *tp_forward_primal(tp_tensor *t, uint64_t level) {
-    if (tpi_fresh(t)) return NULL;
+    if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return NULL;
     return tpi_retain(t->kind == TPI_DUAL && t->level == level ? t->value : t);
 }
 
 tp_tensor *tp_forward_tangent(tp_tensor *t, uint64_t level) {
     tp_error_clear();
-    if (tpi_fresh(t)) return NULL;
+    if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return NULL;
     return t->kind == TPI_DUAL && t->level == level ? tpi_retain(t->tangent) : NULL;
 }

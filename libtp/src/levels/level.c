@@ -190,6 +190,23 @@ int tp_level_kind_of(tp_tensor *t) {
     }
 }
 
+tp_tensor *tp_snapshot(tp_tensor *t) { return tpi_fresh(t) ? NULL : tpi_snapshot(t); }
+
+/* NOTE: plain autograd inside a transform records at the ambient level above it, which ends with it: a value that
+ * leaves the transform leaves that recording behind. */
+tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level) {
+    tpi_stack *s = &tpi_levels;
+    for (int i = s->depth - 1; i >= 0; i--) {
+        if (s->levels[i].id != level) continue;
+        while (t->kind == TPI_TRACKED && t->level == s->levels[i].ambient) {
+            t = t->value;
+            if (tpi_fresh(t)) return NULL;
+        }
+        break;
+    }
+    return t;
+}
+
 bool tp_is_wrapped(tp_tensor *t) { return !tpi_fresh(t) && t->kind != TPI_DENSE; }
 
 tp_tensor *tp_unwrap_one(tp_tensor *t) {

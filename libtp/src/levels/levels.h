@@ -50,6 +50,7 @@ typedef struct tpi_level_ref {
     bool ambient, masked;
 } tpi_level_ref;
 uint64_t tpi_ambient_id(void);                          /* of the current depth, made at first use */
+tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level);  /* borrowed; NULL: an error */
 int tpi_capture(const tpi_level_ref *l, tp_tensor *root); /* root becomes plain again when the level ends */
 int *tpi_mask_flag(const tpi_level_ref *l);
 int tpi_level_find(uint64_t id, const tp_tensor *culprit, tpi_level_ref *out); /* error: escaped */

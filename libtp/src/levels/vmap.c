@@ -225,7 +225,7 @@ tp_tensor *tp_batch_wrap(tp_tensor *t, uint64_t level, int bdim) {
 tp_tensor *tp_batch_unwrap(tp_tensor *t, uint64_t level, int out_dim) {
     if (tpi_fresh(t)) return NULL;
     tpi_level_ref l;
-    if (tpi_level_find(level, t, &l)) return NULL;
+    if (tpi_level_find(level, t, &l) || !(t = tpi_peel_ambient(t, level))) return NULL;
     if (t->level > level) return tpi_null(TP_ERR_RUNTIME, "vmap: an output belongs to an inner transform");
     if (out_dim < 0 || out_dim > t->ndim)
         return tpi_null(TP_ERR_VALUE, "vmap: out_dim %d is out of range for a sample of shape %s", out_dim, tpi_str(t));
@@ -250,5 +250,6 @@ tp_tensor *tp_batch_unwrap(tp_tensor *t, uint64_t level, int out_dim) {
 }
 
 int tp_batch_dim(tp_tensor *t, uint64_t level) {
-    return !tpi_fresh(t) && t->kind == TPI_BATCHED && t->level == level ? t->bdim : -1;
+    if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return -1;
+    return t->kind == TPI_BATCHED && t->level == level ? t->bdim : -1;
 }

@@ -60,8 +60,9 @@ def _grad_and_value(func, argnums, has_aux, what, args, kwargs):
         else:
             leaves, spec = flatten(chosen)
         check_inputs(leaves, what)
-        inputs = [levels.reverse_wrap(x, level) for x in leaves]
-        new = inputs[0] if spec is None else unflatten(spec, inputs)
+        tracked = [levels.reverse_wrap(x, level) for x in leaves]
+        inputs = [levels.snapshot(x) for x in tracked]
+        new = tracked[0] if spec is None else unflatten(spec, tracked)
         full = list(args)
         if isinstance(argnums, int):
             full[nums[0]] = new
@@ -154,13 +155,14 @@ def pullback(func, args, has_aux, what, origin):
         level = levels.push_reverse(origin)
         leaves, spec = flatten(args)
         check_inputs(leaves, what)
-        inputs = [levels.reverse_wrap(x, level) for x in leaves]
-        out, aux = func(*unflatten(spec, inputs)), None
+        tracked = [levels.reverse_wrap(x, level) for x in leaves]
+        inputs = [levels.snapshot(x) for x in tracked]
+        out, aux = func(*unflatten(spec, tracked)), None
         if has_aux:
             out, aux = split_aux(out, what)
             aux = map_tensors(lambda t: levels.reverse_unwrap(t, level), aux)
         outs, out_spec = output_leaves(out, what)
-        pull = Pullback(level, outs, out_spec, inputs, leaves)
+        pull = Pullback(level, [levels.snapshot(o) for o in outs], out_spec, inputs, leaves)
         return unflatten(out_spec, pull.like), pull, spec, aux
     finally:
         levels.restore(depth)

@@ -39,6 +39,11 @@ def reverse_wrap(t, level):
     return wrap(lib.tp_reverse_wrap(t._h, level))
 
 
+def snapshot(t):
+    """t as it is now: what the function writes into t, or the end of its level, does not change it."""
+    return wrap(lib.tp_snapshot(t._h))
+
+
 def reverse_unwrap(t, level):
     return wrap(lib.tp_reverse_unwrap(t._h, level))
 
