@@ -130,9 +130,10 @@ def worker(library):
 
 
 def environment():
-    """One thread everywhere; and no BLAS kernel for another processor than this one."""
+    """One thread everywhere; no BLAS kernel for another processor than this one; bytecode as after an installation."""
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "TP")}
-    return {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")} | one
+    dropped = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PYTHONDONTWRITEBYTECODE")
+    return {k: v for k, v in os.environ.items() if k not in dropped} | one
 
 
 class Worker:
