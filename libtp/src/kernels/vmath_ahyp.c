@@ -1,7 +1,7 @@
 /* asinh, acosh, atanh.
  *
- * asinh(x) = log(x + sqrt(x^2 + 1)) and acosh(x) = log(x + sqrt(x^2 - 1)), with the argument of the logarithm carried to
- * twice the working precision, so that nothing is lost where it is close to 1.
+ * asinh(x) = log(x + sqrt(x^2 + 1)) and acosh(x) = log(x + sqrt(x^2 - 1)), with the argument of the logarithm carried
+ * to twice the working precision, so that nothing is lost where it is close to 1.
  * atanh(x) = (k/2) ln 2 + atanh(s), s = ((1 + x) - 2^k (1 - x)) / ((1 + x) + 2^k (1 - x)), k the base 2 logarithm
  * of (1 + x) / (1 - x) as the difference of the two representations gives it: |s| < 1/4, and one division. */
 #include "vmath_logcore.h"

@@ -1,9 +1,9 @@
 /* erf, erfc.
  *
- * Near 0, erf(x) = x + x S(x^2). Elsewhere erfc(x) = exp(-x^2) Q(t) / (x + c), t = (x - c) / (x + c): (x + c) erfcx(x) is
- * so smooth in t that one polynomial serves the half line (the substitution of Shepherd and Laframboise, 1981). Where
- * only erf is asked for, Q has fewer terms, since its error is weighted with erfc. erf in float takes the exponential of
- * a polynomial instead. All polynomials are minimax fits (Remez). */
+ * Near 0, erf(x) = x + x S(x^2). Elsewhere erfc(x) = exp(-x^2) Q(t) / (x + c), t = (x - c) / (x + c): (x + c) erfcx(x)
+ * is so smooth in t that one or two polynomials serve the half line (the substitution of Shepherd and Laframboise,
+ * 1981). For erf alone Q needs fewer terms, since its error is weighted with erfc; erf in float takes the exponential
+ * of a polynomial instead. All polynomials are minimax fits (Remez). */
 #include "vmath_expcore.h"
 
 TPI_INLINE float erf_32(float x)
@@ -84,9 +84,9 @@ TPI_INLINE float erfc_32(float xf)
     return (float)(x < 0 ? 2.0 - e : e);
 }
 
-/* erfc(a) = result * *f * *b for 0 <= a < 28, with two polynomials for t around a = 3.2, shifted so that |t| < 0.45. The
- * function depends so strongly on t that the rounding error of v = 1 / (a + 4) matters: it enters with a rough slope,
- * together with the other errors that are known. */
+/* erfc(a) = result * *f * *b for 0 <= a < 28, with two polynomials for t around a = 3.2, shifted so that |t| < 0.45.
+ * The function depends so strongly on t that the rounding error of v = 1 / (a + 4) matters: it enters with a rough
+ * slope, together with the other errors that are known. */
 TPI_INLINE double erfc_parts(double a, double *f, double *b)
 {
     double d, dl, p, e, m, ml;
@@ -96,7 +96,8 @@ TPI_INLINE double erfc_parts(double a, double *f, double *b)
     double err = ((1.0 - p) - e) - dl * v;
     int far = a > 3.2;
     double t = tpi_select64(far, 0.6834716796875, 1.4500732421875) - 8.0 * v;
-    double slope = (tpi_select64(far, -0.86, -5.4) * t + tpi_select64(far, 0.91, 4.62)) * t + tpi_select64(far, -0.61, -2.16);
+    double slope = tpi_select64(far, -0.86, -5.4) * t + tpi_select64(far, 0.91, 4.62);
+    slope = slope * t + tpi_select64(far, -0.61, -2.16);
     p = tpi_select64(far, -0x1.43ec6a8b91a95p-20, 0x1.ee3831317694ep-23);
     p = p * t + tpi_select64(far, 0x1.87a15a4d5e399p-19, -0x1.3c8217b666252p-17);
     p = p * t + tpi_select64(far, 0x1.9e42d1162756ep-19, 0x1.3d3238734ff03p-19);

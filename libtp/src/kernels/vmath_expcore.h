@@ -110,8 +110,8 @@ TPI_INLINE double tpi_exp_64(double x)
     return (1.0 + p) * a * b;
 }
 
-/* exp(-c a^2) = (result + *l result) * *f * *b, c a power of two, c a^2 < 760: the square is carried in two parts, since
- * its rounding error would be multiplied by the exponent. *b comes last, where the product may be subnormal. */
+/* exp(-c a^2) = (result + *l result) * *f * *b, c a power of two, c a^2 < 760: the square is carried in two parts,
+ * since its rounding error would be multiplied by the exponent. *b comes last, where the product may be subnormal. */
 TPI_INLINE double tpi_exp_negative_square_64(double a, double c, double *l, double *f, double *b)
 {
     double q, e;

@@ -1,7 +1,7 @@
 /* gelu and its tanh form, with their derivatives.
  *
- * Phi(-a) = exp(-a^2/2) Q(t) / (a + c), t = (a - c) / (a + c), as in vmath_erf.c; Phi(x) = 1/2 + x P(x^2) near 0. The tanh
- * form is x sigmoid(2 u) with 2 u = x (K1 + K3 x^2). Values for x < 0 keep their relative accuracy down to the
+ * Phi(-a) = exp(-a^2/2) Q(t) / (a + c), t = (a - c) / (a + c), as in vmath_erf.c; Phi(x) = 1/2 + x P(x^2) near 0. The
+ * tanh form is x sigmoid(2 u) with 2 u = x (K1 + K3 x^2). Values for x < 0 keep their relative accuracy down to the
  * subnormals; the derivatives, which cross 0 beside x = -0.75, keep theirs against Phi(x). */
 #include "vmath_expcore.h"
 
@@ -44,7 +44,7 @@ TPI_INLINE float gelu_grad_32(float xf)
     return (float)((x < 0 ? e : 1.0 - e) + x * (g * INV_SQRT_2PI));
 }
 
-/* Phi(-a) = (result + *r) * *f * *b and exp(-a^2/2) = *g * *f * *b for 0 <= a < 40, as erfc is computed in vmath_erf.c. */
+/* Phi(-a) = (result + *r) * *f * *b and exp(-a^2/2) = *g * *f * *b for 0 <= a < 40, as erfc in vmath_erf.c. */
 TPI_INLINE double phi_parts(double a, double *r, double *g, double *f, double *b)
 {
     double d, dl, p, e, m, ml;
@@ -54,7 +54,8 @@ TPI_INLINE double phi_parts(double a, double *r, double *g, double *f, double *b
     double err = ((1.0 - p) - e) - dl * v;
     int far = a > 4.5;
     double t = tpi_select64(far, 0.5645751953125, 1.322998046875) - 8.0 * v;
-    double slope = (tpi_select64(far, -0.31, -0.81) * t + tpi_select64(far, 0.43, 1.24)) * t + tpi_select64(far, -0.36, -0.92);
+    double slope = tpi_select64(far, -0.31, -0.81) * t + tpi_select64(far, 0.43, 1.24);
+    slope = slope * t + tpi_select64(far, -0.36, -0.92);
     p = tpi_select64(far, -0x1.257da1bdd2e57p-20, -0x1.d833fd31229b6p-22);
     p = p * t + tpi_select64(far, 0x1.fe73f17efd4b5p-21, -0x1.51665f45a4524p-20);
     p = p * t + tpi_select64(far, 0x1.4c9068d216092p-18, 0x1.888bcb48fc769p-20);

@@ -59,8 +59,8 @@ TPI_INLINE float tpi_log_tail_32(float f)
     return p * (f * f);
 }
 
-/* log2(x) = *h + *l to 2^-65, x positive and normal: (2 / ln 2) atanh(s) + k, s = f / (2 + f), the first two terms of the
- * series in two parts. */
+/* log2(x) = *h + *l to 2^-65, x positive and normal: (2 / ln 2) atanh(s) + k, s = f / (2 + f), the first two terms of
+ * the series in two parts. */
 TPI_INLINE void tpi_log2_53(double x, double *h, double *l)
 {
     double k, f, p, e;

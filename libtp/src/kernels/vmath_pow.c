@@ -1,8 +1,8 @@
 /* pow: 2^(y log2 |x|), with the sign and the special cases of C99 F.9.4.4.
  *
- * log2 |x| = k + log2(m), sqrt(1/2) <= m < sqrt(2), log2(m) = (2 / ln 2) atanh(s), s = (m - 1) / (m + 1). An error of the
- * logarithm is multiplied by up to 1075 ln 2, so that double carries it in two parts, to about 2^-65 of its size; float
- * has room enough in double. */
+ * log2 |x| = k + log2(m), sqrt(1/2) <= m < sqrt(2), log2(m) = (2 / ln 2) atanh(s), s = (m - 1) / (m + 1). An error of
+ * the logarithm is multiplied by up to 1075 ln 2, so that double carries it in two parts, to about 2^-65 of its size;
+ * float has room enough in double. */
 #include "vmath_expcore.h"
 #include "vmath_logcore.h"
 

@@ -193,7 +193,6 @@ TPI_INLINE double digamma_64(double x)
     p = p * u + -0x1.2feeeb98a7a1fp-3;
     p = p * u + 0x1.eca189b8e6d8fp-3;
     p = p * u + -0x1.b1cb63005ee98p-2;
-    p = p * u + 0x1.e6f0cbb873617p-1;
     double q = 0x1.df7a522da4d86p-7;
     q = q * t + -0x1.f29f9324d9374p-7;
     q = q * t + 0x1.3c89ff3ac53c8p-9;
@@ -210,7 +209,9 @@ TPI_INLINE double digamma_64(double x)
     q = q * t + -0x1.cdec8ff3cc7b4p-8;
     q = q * t + -0x1.023627471d836p-8;
     q = q * t + 0x1.53427dcbfa659p-4;
-    double near = p * ((x + (small - ROOT_HI)) - ROOT_LO) - small * v;
+    double c = p * u + 0x1.e6f0cbb873617p-1, cl = (0x1.e6f0cbb873617p-1 - c) + p * u + -0x1.38479c2f6d0cbp-54;
+    double d = (x + (small - ROOT_HI)) - ROOT_LO;
+    double near = d * c + (d * cl - small * v);
     tpi_log_split_64(x, &k, &f);
     double far = k * TPI_LOG_LN2_HI + (f + (tpi_log_tail_64(f) + k * TPI_LOG_LN2_LO - v * (0.5 + q * v)));
     return tpi_select64(x < 2.0, near, far);
@@ -226,7 +227,13 @@ static double digamma_scalar(double x)
     double f = x - rint(x);
     if (f == 0 || !(x > -(double)INFINITY))
         return (double)NAN;
-    return digamma_64(1.0 - x) - 0x1.921fb54442d18p+1 / tan(0x1.921fb54442d18p+1 * f);
+#if LDBL_MANT_DIG == 64
+    const long double pi = 0xc.90fdaa22168c235p-2L;
+    return (double)(digamma_64(1.0 - x) - pi / tanl(pi * f));
+#else
+    const double pi = 0x1.921fb54442d18p+1;
+    return digamma_64(1.0 - x) - pi / tan(pi * f);
+#endif
 }
 
 static float digamma_scalar_32(float x)
