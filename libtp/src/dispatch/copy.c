@@ -42,7 +42,7 @@ static int write_vmap(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_te
         int64_t shape[TP_MAX_NDIM + 1];
         shape[0] = l->level->batch;
         memcpy(shape + 1, root->shape, sizeof(int64_t) * root->ndim);
-        T v = x_clone(x_expand_to(root, root->ndim + 1, shape));
+        T v = x_clone(x_contiguous(x_expand_to(root, root->ndim + 1, shape))); /* row-major: see graph.h */
         tp_tensor *made = v ? tpi_batched_new(tpi_retain(v), id, 0) : NULL;
         if (made) {
             v->birth = root->birth;
@@ -148,7 +148,7 @@ static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     else { /* tangents are shared freely, so a new one */
         tpi_scope scope;
         tpi_scope_open(&scope);
-        T base = root->tangent ? x_clone(root->tangent) : x_zeros_like(root);
+        T base = root->tangent ? x_clone(x_contiguous(root->tangent)) : x_zeros_like(root); /* row-major: see graph.h */
         T view = base ? tpi_own(tpi_chain_replay(dst->chain, base)) : NULL;
         if (view && tpi_copy_(view, stan ? stan : x_zeros_like(view))) tpi_own(NULL);
         made = tpi_retain(base);

@@ -8,6 +8,11 @@
  *
  * NOTE: order
  * topo(node) = 1 + max(topo of its inputs). A heap by topo visits each node once, after all of its consumers.
+ *
+ * NOTE: chains of views on other memory
+ * A chain is replayed on cotangents, tangents and batched copies of its root, whose memory is laid out differently. In
+ * row-major order every chain that is possible in some layout is possible: splitting a dimension always is, and merging
+ * two joins neighbours in the order of the indices. So these are made contiguous first.
  */
 #ifndef TPI_GRAPH_H
 #define TPI_GRAPH_H

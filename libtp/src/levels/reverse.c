@@ -180,13 +180,14 @@ static T fit(T g, const tp_tensor *meta) { return meta ? x_sum_to_shape(g, meta-
 static int write_backward(tp_node *n, tp_tensor *const *grads, tp_tensor **grads_in) {
     tpi_scope scope;
     tpi_scope_open(&scope);
-    T g = grads[0], outside = NULL, inside = NULL;
-    if (n->edges[1].node) {
+    /* row-major, where every chain of views that some layout allows has its views */
+    T g = x_contiguous(grads[0]), outside = NULL, inside = NULL;
+    if (g && n->edges[1].node) {
         /* a copy: what follows must not see later writes into g through an alias */
         T view = tpi_own(tpi_chain_replay(n->chain, g));
         inside = n->edges[0].node ? x_clone(view) : view;
     }
-    if (n->edges[0].node) {
+    if (g && n->edges[0].node) {
         outside = x_clone(g);
         T view = outside ? tpi_own(tpi_chain_replay(n->chain, outside)) : NULL;
         T zero = x_scalar(0, g);
