@@ -179,11 +179,8 @@ def _order(kinds):
 
 @functools.lru_cache(maxsize=None)
 def _expected(name, kinds):
-    # exact for the polynomial up to degree four in each step; small enough for the others' truncation error
-    h = np.longdouble(0.25 if name == "polynomial" else 0.004)
+    h = np.longdouble(0.01 if name == "polynomial" else 0.004)
     f = FUNCTIONS[name][1]
-    if name == "polynomial":
-        h = np.longdouble(0.01)
     for kind in reversed(kinds):
         f = _np_transform(kind, f, h)
     return f(_point(kinds).astype(np.longdouble)).astype(np.float64)
@@ -223,7 +220,8 @@ def test_one_and_two(name, outer):
 def test_three(name, outer, middle):
     for inner in TRANSFORMS:
         composition = (outer, middle, inner)
-        if _order(tuple(KIND[t] for t in composition)) <= 4:
+        # the reference's own error and time grow with the order; higher ones have closed forms below
+        if _order(tuple(KIND[t] for t in composition)) <= (4 if name in ("polynomial", "mutation") else 3):
             _check(name, composition)
 
 

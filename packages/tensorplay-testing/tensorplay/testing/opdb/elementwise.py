@@ -273,7 +273,7 @@ def _lerp_samples(rng, dtype):
     yield sample(make(rng, dtype, 2, 3), make(rng, dtype, 3), 2)
 
 
-add("lerp", _lerp_samples, lambda a, b, w: _wrap(a) + _wrap(w) * (_wrap(b) - _wrap(a)), dtypes=NUMBERS)
+add("lerp", _lerp_samples, lambda a, b, w: a + w * (b - a), dtypes=INEXACT)
 
 
 def _three(gap):
@@ -288,19 +288,8 @@ def _three(gap):
     return samples
 
 
-def _weak_value(rule):
-    """value is a number beside the product: it promotes, unless it is left at one."""
-
-    def of(names, s):
-        found = promote_sample(s, names[0])
-        found = "float32" if rule == "float" and found not in INEXACT else found
-        return "int64" if found == "bool" else found
-
-    return of
-
-
-add("addcmul", _three(0), lambda a, b, c, value=1: _wrap(a) + value * _wrap(b) * _wrap(c), dtype=_weak_value("common"))
-add("addcdiv", _three(0.4), lambda a, b, c, value=1: _wrap(a) + value * (b / c), dtype=_weak_value("float"))
+add("addcmul", _three(0), lambda a, b, c, value=1: _wrap(a) + value * _wrap(b) * _wrap(c), dtypes=NUMBERS)
+add("addcdiv", _three(0.4), lambda a, b, c, value=1: _wrap(a) + value * (b / c), dtype="float")
 
 # ---- comparison and logic ----
 
@@ -552,3 +541,11 @@ def _whole_fill_samples(rng, dtype):
 
 
 add("fill", _whole_fill_samples, lambda a, v: np.full(a.shape, v, a.dtype), dtype="same")
+
+
+def _zero_samples(rng, dtype):
+    for shape in SHAPES:
+        yield sample(make(rng, dtype, *shape))
+
+
+add("zero", _zero_samples, lambda a: np.zeros_like(a), dtype="same")

@@ -68,7 +68,7 @@ def _index_put_ref(a, indices, values, accumulate=False):
     return out
 
 
-add("index_put", _put_calls, _index_put_ref, dtype="same")
+add("index_put", _put_calls, _index_put_ref, dtype="same", scale=8)
 
 # ---- along a dimension ----
 
@@ -129,7 +129,7 @@ def _index_add_samples(rng, dtype):
         yield Sample((make(rng, dtype, 4, 3), 1, _i(rng, 3, 2), make(rng, dtype, 4, 2)), {"alpha": -0.5})
 
 
-add("index_add", _index_add_samples, _index_add_ref, dtype="same")
+add("index_add", _index_add_samples, _index_add_ref, dtype="same", scale=8)
 
 
 def _index_copy_ref(a, dim, index, source):
@@ -220,7 +220,7 @@ def _scatter_ref(accumulate):
 
 
 add("scatter", _scatter_calls(True), _scatter_ref(False), dtype="same")
-add("scatter_add", _scatter_calls(False), _scatter_ref(True), dtype="same")
+add("scatter_add", _scatter_calls(False), _scatter_ref(True), dtype="same", scale=8)
 
 
 def _take_calls(rng, dtype):
@@ -247,7 +247,7 @@ def _put_flat_ref(a, index, source, accumulate=False):
     return _index_put_ref(flat, [index.reshape(-1)], source.reshape(-1), accumulate).reshape(a.shape)
 
 
-add("put", _put_flat_calls, _put_flat_ref, dtype="same")
+add("put", _put_flat_calls, _put_flat_ref, dtype="same", scale=8)
 
 
 def _along_calls(rng, dtype):
