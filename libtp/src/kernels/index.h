@@ -77,8 +77,6 @@ static inline bool tpi_is_uniform(const tp_tensor *t)
 /* Expands BODY(T, STORE) for elements that are added: STORE(o, v) is the statement o += v. */
 #define TPI_STORE_PLUS(o, v) (o) = (o) + (v);
 #define TPI_STORE_OR(o, v) (o) = (o) | (v);
-#define TPI_STORE_HALF(o, v) (o) = tpi_float_to_half(tpi_half_to_float(o) + tpi_half_to_float(v));
-#define TPI_STORE_BF16(o, v) (o) = tpi_float_to_bf16(tpi_bf16_to_float(o) + tpi_bf16_to_float(v));
 #define TPI_STORE_SET(o, v) (o) = (v);
 #define TPI_BY_SUM(DTYPE, BODY)                               \
     switch (DTYPE) {                                          \
@@ -91,12 +89,30 @@ static inline bool tpi_is_uniform(const tp_tensor *t)
     case TP_INT32: BODY(uint32_t, TPI_STORE_PLUS) break;      \
     case TP_UINT64:                                           \
     case TP_INT64: BODY(uint64_t, TPI_STORE_PLUS) break;      \
-    case TP_FLOAT16: BODY(uint16_t, TPI_STORE_HALF) break;    \
-    case TP_BFLOAT16: BODY(uint16_t, TPI_STORE_BF16) break;   \
     case TP_FLOAT32: BODY(float, TPI_STORE_PLUS) break;       \
     case TP_FLOAT64: BODY(double, TPI_STORE_PLUS) break;      \
     case TP_COMPLEX64: BODY(tpi_c64, TPI_STORE_PLUS) break;   \
     case TP_COMPLEX128: BODY(tpi_c128, TPI_STORE_PLUS) break; \
     }
+
+/* Half types are added in float32 and rounded once: runs kernel on wide copies of self and of argument `values`. */
+static inline bool tpi_is_half(int dtype) { return dtype == TP_FLOAT16 || dtype == TP_BFLOAT16; }
+
+static inline int tpi_widened(tp_call *c, int values, tpi_kernel_fn kernel)
+{
+    tp_val args[TPI_MAX_ARGS];
+    tp_tensor *self = c->out[0] ? c->out[0] : arg_t(&c->args[0]), *wide = NULL;
+    tp_tensor *held[2] = {tpi_dense_cast(self, TP_FLOAT32), tpi_dense_cast(arg_t(&c->args[values]), TP_FLOAT32)};
+    memcpy(args, c->args, sizeof(tp_val) * (size_t)c->op->nargs);
+    args[0] = val_t(held[0]);
+    args[values] = val_t(held[1]);
+    tp_call inner = {c->op, args, &wide, 1};
+    int rc = held[0] && held[1] ? kernel(&inner) : tp_error_code();
+    if (!rc) rc = c->out[0] ? tpi_dense_copy(c->out[0], wide) : tpi_set_out(c, 0, tpi_dense_cast(wide, self->dtype));
+    tp_release(held[0]);
+    tp_release(held[1]);
+    tp_release(wide);
+    return rc;
+}
 
 #endif

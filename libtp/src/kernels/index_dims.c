@@ -5,6 +5,7 @@
  * I = lead dimensions (a) and the rest (c), and the dimensions of self that are not indexed before (b) and after (d)
  * `pos`, element [a, b, c, d] of the result is self[off[a, c] + before[b] + after[d]]. */
 #include "kernels/index.h"
+#include "tpi_ops.h"
 
 typedef struct plan {
     const char *op;
@@ -334,6 +335,8 @@ int k_index_put_dims(tp_call *c)
     tp_tensor *self = arg_t(&a[0]), *values = arg_t(&a[2]);
     bool preset = c->out[0] != NULL;
     plan p;
+    if (arg_b(&a[6]) && tpi_is_half(self->dtype) && values->dtype == self->dtype)
+        return tpi_widened(c, 2, k_index_put_dims);
     tp_tensor *out = NULL, *src = NULL, *indices[TPI_DIMS_CAP];
     int held = 0, rc;
     tp_val list = {.tag = TPI_TENSORS, .n = a[1].n, .v.ts = indices};

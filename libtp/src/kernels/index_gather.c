@@ -1,6 +1,7 @@
 /* gather_dim and scatter_dim: index has self's rank and says, element by element, where along dim. */
 #include "core/clones.h"
 #include "kernels/index.h"
+#include "tpi_ops.h"
 
 /* Joint walk over index and the tensor of its shape (out or src), and self without its own steps along dim. */
 typedef struct walk {
@@ -301,6 +302,8 @@ int k_scatter(tp_call *c)
 {
     tp_tensor *self = arg_t(&c->args[0]), *src = arg_t(&c->args[3]);
     bool preset = c->out[0] != NULL;
+    if (arg_b(&c->args[4]) && tpi_is_half(self->dtype) && src->dtype == self->dtype)
+        return tpi_widened(c, 3, k_scatter);
     tp_tensor *index = tpi_as_int64(arg_t(&c->args[2])), *out = NULL, *target = preset ? c->out[0] : self;
     walk w;
     int rc = index ? 0 : tp_error_code();

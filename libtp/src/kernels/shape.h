@@ -38,7 +38,5 @@ int tpi_diagonal_geometry(const char *op, int ndim, const int64_t *shape, int64_
 int tpi_unfold_count(const char *op, int64_t length, int64_t size, int64_t step, int64_t *count);
 /* Which of dims have size 1: drop[d]. */
 int tpi_squeeze_mask(const char *op, int ndim, const int64_t *shape, const int64_t *dims, int64_t n, bool *drop);
-/* dst += src over n contiguous elements of one dtype: wrapping, logical or for bool. */
-void tpi_add_run(int dtype, int64_t n, void *dst, const void *src);
 
 #endif

@@ -231,8 +231,8 @@ int k_triu(tp_call *c) { return triangle(c, "triu", true); }
 #define ADD_ROWS(T)                                                      \
     for (int64_t i = 0; i < n; i++) ((T *)dst)[i] += ((const T *)src)[i]
 
-/* dst += src over n elements. Integers wrap around, bool is the logical or, half types round once an addition. */
-void tpi_add_run(int dtype, int64_t n, void *dst, const void *src)
+/* dst += src over n elements. Integers wrap around, bool is the logical or; no half types. */
+static void add_run(int dtype, int64_t n, void *dst, const void *src)
 {
     switch (dtype) {
     case TP_BOOL:
@@ -246,18 +246,6 @@ void tpi_add_run(int dtype, int64_t n, void *dst, const void *src)
     case TP_INT32: ADD_ROWS(uint32_t); break;
     case TP_UINT64:
     case TP_INT64: ADD_ROWS(uint64_t); break;
-    case TP_FLOAT16:
-        for (int64_t i = 0; i < n; i++) {
-            uint16_t *p = (uint16_t *)dst + i;
-            *p = tpi_float_to_half(tpi_half_to_float(*p) + tpi_half_to_float(((const uint16_t *)src)[i]));
-        }
-        break;
-    case TP_BFLOAT16:
-        for (int64_t i = 0; i < n; i++) {
-            uint16_t *p = (uint16_t *)dst + i;
-            *p = tpi_float_to_bf16(tpi_bf16_to_float(*p) + tpi_bf16_to_float(((const uint16_t *)src)[i]));
-        }
-        break;
     case TP_FLOAT32: ADD_ROWS(float); break;
     case TP_FLOAT64: ADD_ROWS(double); break;
     case TP_COMPLEX64:
@@ -282,8 +270,9 @@ int k_unfold_backward(tp_call *c)
         (rc = tpi_unfold_count("unfold_backward", in->v.ints[d], size, step, &count)))
         return rc;
     /* Windows in rows of the dimensions after d: [outer, count, inner, size] -> [outer, length, inner]. */
-    tp_tensor *g = tpi_dense_contiguous(grad);
-    tp_tensor *out = g ? tpi_empty(grad->dtype, in->n, in->v.ints) : NULL;
+    bool half = grad->dtype == TP_FLOAT16 || grad->dtype == TP_BFLOAT16;
+    tp_tensor *g = half ? tpi_dense_cast(grad, TP_FLOAT32) : tpi_dense_contiguous(grad);
+    tp_tensor *out = g ? tpi_empty(g->dtype, in->n, in->v.ints) : NULL;
     if (!out) {
         tp_release(g);
         return tp_error_code();
@@ -297,11 +286,12 @@ int k_unfold_backward(tp_call *c)
         for (int64_t w = 0; w < count; w++)
             for (int64_t i = 0; i < inner; i++, src += size * es) {
                 char *at = dst + ((o * length + w * step) * inner + i) * es;
-                if (inner == 1) tpi_add_run(out->dtype, size, at, src);
+                if (inner == 1) add_run(out->dtype, size, at, src);
                 else
-                    for (int64_t k = 0; k < size; k++) tpi_add_run(out->dtype, 1, at + k * inner * es, src + k * es);
+                    for (int64_t k = 0; k < size; k++) add_run(out->dtype, 1, at + k * inner * es, src + k * es);
             }
     tp_release(g);
-    c->out[0] = out;
-    return 0;
+    rc = tpi_set_out(c, 0, half ? tpi_dense_cast(out, grad->dtype) : tpi_retain(out));
+    tp_release(out);
+    return rc;
 }
