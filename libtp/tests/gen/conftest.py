@@ -117,6 +117,11 @@ signature = "reshape(Tensor self, int[] *size) -> Tensor"
 composite = "c_reshape"
 doc = "Another shape."
 
+[einsum]
+signature = "einsum(str equation, Tensor[] *operands) -> Tensor"
+composite = "c_einsum"
+doc = "Sums of products."
+
 [unbind]
 signature = "unbind(Tensor self, int dim=0) -> Tensor[]"
 composite = "c_unbind"

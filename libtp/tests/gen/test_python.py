@@ -172,6 +172,9 @@ def test_varargs(ops, call):
         assert call(ops.reshape, x, *args, **kw) == ("tp_reshape", "x", (2, 3), 2)
     assert call(ops.reshape, x) == ("tp_reshape", "x", (), 0)
     assert call(ops.reshape, x, -1) == ("tp_reshape", "x", (-1,), 1)
+    for args, kw in (((x, x), {}), (([x, x],), {}), (((t for t in (x, x)),), {}), ((), {"operands": (x, x)})):
+        assert call(ops.einsum, "i,i", *args, **kw) == ("tp_einsum", b"i,i", ["x", "x"], 2)
+    assert call(ops.einsum, "i->", x) == ("tp_einsum", b"i->", ["x"], 1)
 
 
 def test_overloads(ops, call):

@@ -280,10 +280,11 @@ def call_lines(op, python_op, inplace=False):
 
 
 def varargs_lines(op, function, python_op):
-    """`f(x, 2, 3)` and `f(x, (2, 3))` and `f(x, size=(2, 3))`."""
+    """`f(x, 2, 3)` and `f(x, (2, 3))` and `f(x, size=(2, 3))`; `f(a, b)` and `f([a, b])`."""
     a = next(a for a in op.args if a.varargs)
     n = a.name
-    lines = [f"if _len({n}) == 1 and _type({n}[0]) is not _int:", f"    {n} = {n}[0]"]
+    one = f"_type({n}[0]) is not _int" if a.base == "int[]" else f"not _isinstance({n}[0], _Tensor)"
+    lines = [f"if _len({n}) == 1 and {one}:", f"    {n} = {n}[0]"]
     lines += [f'elif not {n} and "{n}" in unknown:', f'    {n} = unknown.pop("{n}")']
     if a.default is not MISSING:
         lines += [f"elif not {n}:", f"    {n} = {default(a)}"]
@@ -343,7 +344,8 @@ def dispatcher(ops, function, inplace, made):
             tests.append(f"n <= {len(slots)}")
         for i, a in enumerate(slots):
             if a.varargs:
-                tests.append(f"(n < {i + 1} or _is_ints(args[{i}]) and (n == {i + 1} or _is_ints(args[{i}:])))")
+                fits = PREDICATES[a.base]
+                tests.append(f"(n < {i + 1} or {fits}(args[{i}]) and (n == {i + 1} or {fits}(args[{i}:])))")
                 continue
             none = f"args[{i}] is None or " if a.optional else ""
             tests.append(f"(n < {i + 1} or {none}{PREDICATES[a.base]}(args[{i}]))")

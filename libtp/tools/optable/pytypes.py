@@ -18,6 +18,8 @@ PREDICATES = {
     "Scalar": "_is_number", "str": "_is_str", "dtype": "_is_dtype", "Generator": "_is_generator",
 }  # fmt: skip
 
+VARARGS = {"int[]": "_int | _Sequence[_int]", "Tensor[]": "Tensor | _Sequence[Tensor]"}  # one of what `*` collects
+
 DESCRIPTIONS = {
     "Tensor": "a Tensor", "Operand": "a Tensor or a number", "int": "an int", "float": "a float", "bool": "a bool",
     "Scalar": "a number", "str": "a str", "dtype": "a dtype", "Generator": "a Generator",
@@ -71,7 +73,7 @@ def parameters(op, annotate=False, default_text=default):
             star = True
         text = ("*" if a.varargs else "") + a.name
         if annotate and not (annotate == "method" and i == 0):
-            type = "_int | _Sequence[_int]" if a.varargs else ANNOTATIONS[a.base]
+            type = VARARGS[a.base] if a.varargs else ANNOTATIONS[a.base]
             text += f": {type}{' | None' if a.optional else ''}"
         if a.default is not MISSING and not a.varargs:
             text += f"{' = ' if annotate else '='}{default_text(a)}"

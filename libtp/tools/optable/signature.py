@@ -209,8 +209,8 @@ def parse_arg(text, keyword_only):
     varargs = name.startswith("*")
     if varargs:
         name = name[1:]
-        if base != "int[]" or keyword_only:
-            raise TableError(f"argument '{text}': only a positional int[] can be written with `*`")
+        if base not in ("int[]", "Tensor[]") or keyword_only:
+            raise TableError(f"argument '{text}': only a positional int[] or Tensor[] can be written with `*`")
     if not IDENTIFIER.match(name):
         raise TableError(f"argument '{text}': '{name}' is not a name")
     value = MISSING
