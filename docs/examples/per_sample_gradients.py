@@ -15,11 +15,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-import tensorplay as tp
 from sklearn.datasets import load_digits
-from tensorplay import nn
-from tensorplay.func import functional_call, grad_and_value, grad, stack_module_state, vmap
 from tqdm import tqdm
+
+import tensorplay as tp
+from tensorplay import nn
+from tensorplay.func import functional_call, grad, grad_and_value, stack_module_state, vmap
 
 CLASSES, MEMBERS, BATCH = 10, 5, 96
 CLIP, NOISE, RATE, MOMENTUM = 1.0, 0.6, 0.5, 0.9
@@ -58,7 +59,7 @@ def sample_norms(grads):
 
 
 def train(net, images, labels, steps, rng, bar):
-    """DP-SGD; returns the parameters, the losses, and the last gradient norms."""
+    """DP-SGD; returns the parameters, the losses, and the gradient norms of the first and the last 20 steps."""
     params = {k: p.detach().clone() for k, p in net.named_parameters()}
     velocity = {k: tp.zeros_like(p) for k, p in params.items()}
     per_sample = vmap(grad_and_value(sample_loss(net)), (None, 0, 0))
@@ -78,7 +79,7 @@ def train(net, images, labels, steps, rng, bar):
         norms.append(norm.numpy())
         bar.update(1)
         bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
-    return params, losses, np.concatenate(norms[-20:])
+    return params, losses, (np.concatenate(norms[:20]), np.concatenate(norms[-20:]))
 
 
 def check_against_loop(net, params, images, labels):
@@ -102,27 +103,39 @@ def check_against_loop(net, params, images, labels):
 
 def picture(path, losses, norms, images, probabilities, labels):
     """Loss curves, gradient norms, and the digits on which the members disagree most."""
-    votes = probabilities.argmax(-1)
     mean = probabilities.mean(0)
-    spread = -(mean * np.log(mean + 1e-12)).sum(-1)
-    worst = np.argsort(-spread)[:10]
-    fig = plt.figure(figsize=(11, 6.2), layout="constrained")
-    top, bottom = fig.subfigures(2, 1, height_ratios=[1.35, 1])
+    entropy = -(mean * np.log(mean + 1e-12)).sum(-1)
+    hardest = np.argsort(-entropy)[:8]
+    fig = plt.figure(figsize=(11, 7.2), layout="constrained")
+    top, bottom = fig.subfigures(2, 1, height_ratios=[1.15, 1])
+
     left, right = top.subplots(1, 2)
     for i, curve in enumerate(losses):
         smooth = np.convolve(curve, np.ones(10) / 10, "valid")
-        left.plot(np.arange(len(smooth)) + 10, smooth, lw=1.2, label=f"member {i + 1}")
-    left.set(xlabel="step", ylabel="loss (mean of 10 steps)", title="Private training", ylim=(0, None))
+        left.plot(np.arange(len(smooth)) + 10, smooth, lw=1.2, label=f"network {i + 1}")
+    left.set(xlabel="step", ylabel="loss (mean of 10 steps)", title="Private training of five networks", ylim=(0, None))
     left.legend(frameon=False, fontsize=8)
-    right.hist(norms, bins=np.linspace(0, np.quantile(norms, 0.995), 40), color="tab:blue", alpha=0.8)
+
+    early, late = norms
+    bins = np.geomspace(max(late.min(), 1e-4), max(early.max(), late.max()), 45)
+    for values, name, colour in ((early, "first 20 steps", "tab:gray"), (late, "last 20 steps", "tab:blue")):
+        right.hist(values.clip(bins[0], bins[-1]), bins=bins, color=colour, alpha=0.6, label=name)
     right.axvline(CLIP, color="tab:red", lw=1.5, label=f"clipped to {CLIP:g}")
-    right.set(xlabel="norm of a sample's gradient", ylabel="samples", title="Per-sample gradient norms, last 20 steps")
-    right.legend(frameon=False)
-    bottom.suptitle("Where the five members disagree most: true digit, then each member's vote", fontsize=11)
-    for ax, i in zip(bottom.subplots(1, len(worst)), worst, strict=True):
+    right.set(xscale="log", xlabel="norm of a sample's gradient", ylabel="samples", title="Per-sample gradient norms")
+    right.legend(frameon=False, fontsize=8)
+
+    bottom.suptitle("Where the ensemble disagrees most: its members (dots), their mean (bars), the true digit in green")
+    above, below = bottom.subplots(2, len(hardest), height_ratios=[1.5, 1])
+    for ax, bars, i in zip(above, below, hardest, strict=True):
         ax.imshow(images[i, 0], cmap="gray_r", interpolation="nearest")
-        ax.set_title(f"{labels[i]}: " + "".join(map(str, votes[:, i])), fontsize=9)
-        ax.axis("off")
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(f"a {labels[i]}, voted {mean[i].argmax()}", fontsize=9)
+        colours = ["tab:green" if k == labels[i] else "tab:gray" for k in range(CLASSES)]
+        bars.bar(range(CLASSES), mean[i], color=colours, alpha=0.6)
+        for member in probabilities[:, i]:
+            bars.plot(range(CLASSES), member, ".", color="black", ms=2.5)
+        bars.set(ylim=(0, 1.05), xticks=range(CLASSES), yticks=[0, 1] if bars is below[0] else [])
+        bars.tick_params(labelsize=7, length=2)
     fig.savefig(path, dpi=120)
     plt.close(fig)
 
