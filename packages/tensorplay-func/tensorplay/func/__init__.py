@@ -25,7 +25,7 @@ def __getattr__(name):
         try:
             import tensorplay.nn as nn
         except ImportError as e:
-            raise ImportError(f"tensorplay.func.{name} needs the package tensorplay-nn: pip install tensorplay-nn") from e
+            raise ImportError(f"tensorplay.func.{name} is in tensorplay-nn: pip install tensorplay-nn") from e
         try:
             return getattr(nn, name)
         except AttributeError:

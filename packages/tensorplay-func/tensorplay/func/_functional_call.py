@@ -57,7 +57,8 @@ def _merge(dicts):
         return dict(dicts)
     if not isinstance(dicts, (tuple, list)) or not all(isinstance(d, collections.abc.Mapping) for d in dicts):
         raise ValueError(
-            f"functional_call: parameter_and_buffer_dicts must be a dict or a sequence of dicts, got {type(dicts).__name__}"
+            "functional_call: parameter_and_buffer_dicts must be a dict or a sequence of dicts, "
+            f"got {type(dicts).__name__}"
         )
     merged = {}
     for d in dicts:

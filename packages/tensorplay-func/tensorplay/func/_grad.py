@@ -37,7 +37,8 @@ def check_inputs(leaves, what):
 
 def split_aux(out, what):
     if not isinstance(out, tuple) or len(out) != 2:
-        raise RuntimeError(f"{what}: with has_aux=True the function must return (output, aux), it returned {type(out).__name__}")
+        got = type(out).__name__
+        raise RuntimeError(f"{what}: with has_aux=True the function must return (output, aux), it returned {got}")
     return out
 
 
@@ -45,7 +46,8 @@ def output_leaves(out, what):
     leaves, spec = flatten(out)
     for x in leaves:
         if not isinstance(x, Tensor):
-            raise RuntimeError(f"{what}: the function must return Tensors, it returned a value of type {type(x).__name__}")
+            got = type(x).__name__
+            raise RuntimeError(f"{what}: the function must return Tensors, it returned a value of type {got}")
     return leaves, spec
 
 

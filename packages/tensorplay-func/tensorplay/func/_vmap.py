@@ -26,7 +26,9 @@ def _batched_leaves(func, in_dims, args):
     if not args:
         raise ValueError(f"vmap({_name(func)}): there is no positional argument to map over")
     if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
-        raise ValueError(f"vmap({_name(func)}): in_dims must be an int or a tuple that matches the arguments, got {in_dims!r}")
+        raise ValueError(
+            f"vmap({_name(func)}): in_dims must be an int or a tuple that matches the arguments, got {in_dims!r}"
+        )
     leaves, spec = flatten(args)
     if isinstance(in_dims, int):
         dims = [in_dims] * len(leaves)
@@ -77,7 +79,7 @@ def _unwrap_outputs(func, out, out_dims, level):
     for x, d in zip(leaves, dims, strict=True):
         if not isinstance(x, Tensor):
             raise ValueError(
-                f"vmap({_name(func)}): the function must return Tensors only, it returned a value of type {type(x).__name__}"
+                f"vmap({_name(func)}): the function must return Tensors only, it returned {type(x).__name__}"
             )
         if d is None:
             if levels.lib.tp_batch_dim(x._h, level) >= 0:
@@ -89,7 +91,7 @@ def _unwrap_outputs(func, out, out_dims, level):
         rank = x.ndim + 1
         if not -rank <= d < rank:
             raise ValueError(
-                f"vmap({_name(func)}): out_dim {d} is out of range for an output whose samples have shape {list(x.shape)}"
+                f"vmap({_name(func)}): out_dim {d} is out of range for samples of shape {list(x.shape)}"
             )
         result.append(levels.batch_unwrap(x, level, d % rank))
     return result[0] if spec is None else unflatten(spec, result)
@@ -122,7 +124,8 @@ def _chunked(func, out_dims, randomness, leaves, spec, dims, size, kwargs, chunk
             tuple(out_dims) if isinstance(out_dims, list) else out_dims, out, got, "vmap: out_dims", "the outputs"
         )
         parts.append(got)
-    joined = [col[0] if d is None else tp.cat(list(col), d) for d, col in zip(where, zip(*parts, strict=True), strict=True)]
+    columns = zip(where, zip(*parts, strict=True), strict=True)
+    joined = [col[0] if d is None else tp.cat(list(col), d) for d, col in columns]
     return unflatten(out_spec, joined)
 
 

@@ -3,8 +3,23 @@
 from . import functional, init
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._layers import (
-    ELU, GELU, Conv2d, Dropout, Flatten, Identity, LeakyReLU, Linear, LogSoftmax, MaxPool2d, ReLU, Sigmoid, SiLU,
-    Softmax, Softplus, Tanh, Unflatten,
+    ELU,
+    GELU,
+    Conv2d,
+    Dropout,
+    Flatten,
+    Identity,
+    LeakyReLU,
+    Linear,
+    LogSoftmax,
+    MaxPool2d,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+    Unflatten,
 )  # fmt: skip
 from ._losses import CrossEntropyLoss, MSELoss, NLLLoss
 from ._module import Module

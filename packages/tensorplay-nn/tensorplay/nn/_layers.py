@@ -86,7 +86,8 @@ class Conv2d(Module):
         self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
         self.padding = padding if isinstance(padding, str) else _pair(padding)
         self.padding_mode = padding_mode
-        self.weight = Parameter(tp.empty((out_channels, in_channels // groups, *self.kernel_size), device=device, dtype=dtype))
+        shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(tp.empty(shape, device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(tp.empty((out_channels,), device=device, dtype=dtype))
         else:
@@ -203,7 +204,7 @@ class ReLU(Module):
 
 
 class GELU(Module):
-    """x * Phi(x) with the normal distribution function Phi; approximate: "none" or "tanh" (Hendrycks and Gimpel 2016)."""
+    """x * Phi(x) with the normal distribution function Phi (Hendrycks and Gimpel 2016); approximate: "none", "tanh"."""
 
     def __init__(self, approximate="none"):
         super().__init__()

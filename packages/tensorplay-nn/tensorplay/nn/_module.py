@@ -101,13 +101,13 @@ class Module:
             self.register_buffer(name, value, value.persistent)
         elif name in d.get("_parameters", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"cannot assign {type(value).__name__} as parameter {name!r}: expected a Parameter or None")
+                raise TypeError(f"cannot assign {type(value).__name__} as parameter {name!r}: it must be a Parameter")
             if value is not None:
                 raise TypeError(f"cannot assign a plain Tensor as parameter {name!r}: wrap it in Parameter")
             d["_parameters"][name] = None
         elif name in d.get("_modules", ()):
             if value is not None:
-                raise TypeError(f"cannot assign {type(value).__name__} as child module {name!r}: expected a Module or None")
+                raise TypeError(f"cannot assign {type(value).__name__} as child module {name!r}: it must be a Module")
             d["_modules"][name] = None
         elif name in d.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
