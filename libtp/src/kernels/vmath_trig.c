@@ -2,9 +2,9 @@
  *
  * In double, x = k pi/2 + r, |r| <= pi/4; sin and cos are +-sin(r) or +-cos(r), tan is tan(r) or -1 / tan(r).
  * In float, sin and cos take x = k pi + r (k half an odd integer for cos) and (-1)^k sin(r), computed in double, where
- * r keeps enough bits even beside a multiple of pi. The polynomials are minimax in relative error (Remez); pi is split so
- * that the products with k are exact up to the last (Cody and Waite). Larger arguments, infinities and NaN go to libm
- * one by one. */
+ * r keeps enough bits even beside a multiple of pi. The polynomials are minimax in relative error (Remez); pi is split
+ * so that the products with k are exact up to the last (Cody and Waite). Larger arguments, infinities and NaN go to
+ * libm one by one. */
 #include "vmath_impl.h"
 
 #define PI_HI_F 0x1.921fb54p1 /* for float: 27 bits */
