@@ -13,8 +13,9 @@ def pytest_addoption(parser):
 def _commit():
     """A number from the commit's hash; 0 outside of a repository."""
     try:
-        out = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=20,
-                             cwd=os.path.dirname(__file__))  # fmt: skip
+        out = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=20, cwd=os.path.dirname(__file__)
+        )
         return int(out.stdout.strip()[:8], 16)
     except (OSError, ValueError, subprocess.SubprocessError):
         return 0

@@ -87,7 +87,7 @@ CALLS = [  # (operator named by the message, call, class of the error, words of 
     ("floor", lambda: tp.floor(C), TypeError),
     ("bitwise_and", lambda: A & A, TypeError),
     ("matmul", lambda: BOOL @ BOOL, TypeError),
-    ("pow", lambda: INT ** -1, VALUE),
+    ("pow", lambda: INT**-1, VALUE),
     ("floor_divide", lambda: INT // 0, (ZeroDivisionError, RuntimeError)),
     ("add", lambda: INT.add_(1.5), ANY),
     ("dropout", lambda: F.dropout(INT, 0.5), TypeError),
@@ -180,7 +180,7 @@ CALLS = [  # (operator named by the message, call, class of the error, words of 
     ("grad", lambda: grad(lambda x: x)(V), VALUE),
     ("grad", lambda: grad(lambda x: x.sum())(INT), ANY),
     ("vmap", lambda: vmap(lambda x: x)(tp.ones(())), VALUE),
-]  # fmt: skip
+]
 
 
 def _read_only():
@@ -213,7 +213,7 @@ def test_errors_leave_no_tensor_behind():
         for _, call, *_rest in CALLS:
             try:
                 call()
-            except Exception:  # noqa: BLE001
+            except Exception:
                 pass
 
     run()
@@ -225,11 +225,14 @@ def test_errors_leave_no_tensor_behind():
     assert lib.tp_live_tensors() <= before
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda f: vmap(lambda x: f(x))(tp.ones(4, 2, 3)),
-    lambda f: grad(lambda x: f(x).sum())(A),
-    lambda f: vmap(grad(lambda x: f(x).sum()))(tp.ones(4, 2, 3)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda f: vmap(lambda x: f(x))(tp.ones(4, 2, 3)),
+        lambda f: grad(lambda x: f(x).sum())(A),
+        lambda f: vmap(grad(lambda x: f(x).sum()))(tp.ones(4, 2, 3)),
+    ],
+)
 def test_shapes_in_messages_are_those_that_the_function_sees(wrap):
     with pytest.raises(VALUE) as caught:
         wrap(lambda x: x @ B)

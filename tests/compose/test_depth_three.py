@@ -1,6 +1,6 @@
 """Every composition of up to three transforms, over functions of different kinds, against NumPy.
 
-The reference differentiates in 80-bit floating point with a stencil of fourth order, and loops where the transform maps.
+The reference differentiates in 80-bit floating point with a stencil of fourth order, and loops where vmap maps.
 """
 
 import functools
@@ -88,8 +88,13 @@ def np_polynomial(x):
     return np.stack([a**4 * b**3 - 2 * a * b, a**2 * b**4 + 3 * b**2 * a**3])
 
 
-FUNCTIONS = {"network": (network, np_network), "rational": (rational, np_rational), "mutation": (mutation, np_mutation),
-             "loop": (loop, np_loop), "polynomial": (polynomial, np_polynomial)}  # fmt: skip
+FUNCTIONS = {
+    "network": (network, np_network),
+    "rational": (rational, np_rational),
+    "mutation": (mutation, np_mutation),
+    "loop": (loop, np_loop),
+    "polynomial": (polynomial, np_polynomial),
+}
 
 # ---- the transforms, each from functions of one array to functions of one array ----
 
@@ -129,7 +134,16 @@ TRANSFORMS = {
     "jacfwd": jacfwd,
     "hessian": hessian,
 }
-KIND = {"vmap": "V", "grad": "G", "vjp": "R", "jvp": "F", "linearize": "F", "jacrev": "J", "jacfwd": "J", "hessian": "H"}
+KIND = {
+    "vmap": "V",
+    "grad": "G",
+    "vjp": "R",
+    "jvp": "F",
+    "linearize": "F",
+    "jacrev": "J",
+    "jacfwd": "J",
+    "hessian": "H",
+}
 
 
 def _derivative(f, x, u, h):
@@ -177,7 +191,7 @@ def _order(kinds):
     return sum({"V": 0, "H": 2}.get(k, 1) for k in kinds)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _expected(name, kinds):
     h = np.longdouble(0.01 if name == "polynomial" else 0.004)
     f = FUNCTIONS[name][1]

@@ -47,12 +47,15 @@ def test_raised_in_the_function(name, kind):
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
-@pytest.mark.parametrize("error, f", [
-    (ValueError, lambda x: x.reshape(7, 7)),
-    (Exception, lambda x: x @ tp.ones(4, 4, dtype=tp.float64)),
-    ((TypeError, RuntimeError, ValueError, AttributeError), lambda x: 3),
-    (IndexError, lambda x: x.sum(5)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "error, f",
+    [
+        (ValueError, lambda x: x.reshape(7, 7)),
+        (Exception, lambda x: x @ tp.ones(4, 4, dtype=tp.float64)),
+        ((TypeError, RuntimeError, ValueError, AttributeError), lambda x: 3),
+        (IndexError, lambda x: x.sum(5)),
+    ],
+)
 def test_raised_by_an_operator_or_a_bad_result(name, error, f):
     before = lib.tp_level_depth()
     with pytest.raises(error):
@@ -94,9 +97,12 @@ def test_raised_in_the_rules_of_a_function(where):
 
     f = Square.apply
     calls = {
-        "forward": lambda: f(X), "setup_context": lambda: grad(lambda x: f(x).sum())(X), "backward": lambda: jacrev(f)(X),
-        "jvp": lambda: jvp(f, (X,), (X,)), "vmap": lambda: vmap(f)(X),
-    }  # fmt: skip
+        "forward": lambda: f(X),
+        "setup_context": lambda: grad(lambda x: f(x).sum())(X),
+        "backward": lambda: jacrev(f)(X),
+        "jvp": lambda: jvp(f, (X,), (X,)),
+        "vmap": lambda: vmap(f)(X),
+    }
     before = lib.tp_level_depth()
     with pytest.raises(Stop, match=where) as caught:
         calls[where]()

@@ -84,7 +84,18 @@ def listed(x):
     return tp.stack(rows)
 
 
-ALL = [item, through_a_view, through_a_view_taken_before, loop_over_elements, from_the_outside_in, masked, accumulated, scattered, swapped, listed]
+ALL = [
+    item,
+    through_a_view,
+    through_a_view_taken_before,
+    loop_over_elements,
+    from_the_outside_in,
+    masked,
+    accumulated,
+    scattered,
+    swapped,
+    listed,
+]
 
 
 def looped(f, x):

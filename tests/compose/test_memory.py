@@ -37,28 +37,36 @@ def settled(run, repeats=10):
 X = tp.ones(4, 3, dtype=tp.float64)
 
 
-@pytest.mark.parametrize("name, run", [
-    ("arithmetic", lambda: (X * 2 + 1).exp().sum()),
-    ("backward", lambda: (X.detach().requires_grad_() * 2).sum().backward()),
-    ("grad", lambda: grad(lambda x: (x * x).sum())(X)),
-    ("vmap of grad", lambda: vmap(grad(lambda x: (x * x).sum()))(X)),
-    ("hessian", lambda: hessian(lambda x: (x * x).sum())(X)),
-    ("vjp, not called", lambda: vjp(lambda x: x.sin() * x, X)),
-    ("vjp, called twice", lambda: [f(X) for f in [vjp(lambda x: x.sin() * x, X)[1]] for _ in "ab"]),
-    ("linearize", lambda: linearize(lambda x: x.sin() * x, X)[1](X)),
-    ("jvp", lambda: jvp(lambda x: x.sin() * x, (X,), (X,))),
-    ("mutation", lambda: vmap(lambda x: x.clone().add_(x)[0:1].mul_(2))(X)),
-    ("views", lambda: X[1:, ::2].t().reshape(-1).split(1)),
-    ("an error", lambda: _swallow(lambda: X @ X)),
-    ("an error in a transform", lambda: _swallow(lambda: vmap(grad(lambda x: (x @ X).sum()))(X.t()))),
-    ("a graph over a graph", lambda: tp.autograd.grad(tp.autograd.grad((_leaf() ** 3).sum(), _LEAVES[-1:], create_graph=True)[0].sum(), _LEAVES[-1:])),
-    ("numpy", lambda: tp.from_numpy(X.numpy()).numpy()),
-    ("dlpack", lambda: tp.from_dlpack(X)),
-    ("indexing", lambda: (X[tp.tensor([0, 1])], X[X > 0])),
-    ("copying", lambda: __import__("copy").deepcopy(X)),
-    ("pickle", lambda: __import__("pickle").loads(__import__("pickle").dumps(X))),
-    ("hooks", lambda: _hooked()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, run",
+    [
+        ("arithmetic", lambda: (X * 2 + 1).exp().sum()),
+        ("backward", lambda: (X.detach().requires_grad_() * 2).sum().backward()),
+        ("grad", lambda: grad(lambda x: (x * x).sum())(X)),
+        ("vmap of grad", lambda: vmap(grad(lambda x: (x * x).sum()))(X)),
+        ("hessian", lambda: hessian(lambda x: (x * x).sum())(X)),
+        ("vjp, not called", lambda: vjp(lambda x: x.sin() * x, X)),
+        ("vjp, called twice", lambda: [f(X) for f in [vjp(lambda x: x.sin() * x, X)[1]] for _ in "ab"]),
+        ("linearize", lambda: linearize(lambda x: x.sin() * x, X)[1](X)),
+        ("jvp", lambda: jvp(lambda x: x.sin() * x, (X,), (X,))),
+        ("mutation", lambda: vmap(lambda x: x.clone().add_(x)[0:1].mul_(2))(X)),
+        ("views", lambda: X[1:, ::2].t().reshape(-1).split(1)),
+        ("an error", lambda: _swallow(lambda: X @ X)),
+        ("an error in a transform", lambda: _swallow(lambda: vmap(grad(lambda x: (x @ X).sum()))(X.t()))),
+        (
+            "a graph over a graph",
+            lambda: tp.autograd.grad(
+                tp.autograd.grad((_leaf() ** 3).sum(), _LEAVES[-1:], create_graph=True)[0].sum(), _LEAVES[-1:]
+            ),
+        ),
+        ("numpy", lambda: tp.from_numpy(X.numpy()).numpy()),
+        ("dlpack", lambda: tp.from_dlpack(X)),
+        ("indexing", lambda: (X[tp.tensor([0, 1])], X[X > 0])),
+        ("copying", lambda: __import__("copy").deepcopy(X)),
+        ("pickle", lambda: __import__("pickle").loads(__import__("pickle").dumps(X))),
+        ("hooks", lambda: _hooked()),
+    ],
+)
 def test_no_tensor_is_left(name, run):
     assert settled(run) <= 0
 
@@ -66,7 +74,7 @@ def test_no_tensor_is_left(name, run):
 def _swallow(f):
     try:
         f()
-    except Exception:  # noqa: BLE001
+    except Exception:
         pass
 
 
@@ -233,15 +241,18 @@ def limited(prepare, fails, room=64, after="pass"):
 
 
 @pytest.mark.skipif(os.environ.get("TP_SANITIZE") == "1", reason="sanitizers reserve the address space")
-@pytest.mark.parametrize("prepare, fails", [
-    ("pass", "tp.ones(2**28)"),
-    ("x = tp.ones(2**22)", "[x * i for i in range(1, 40)]"),
-    ("x = tp.ones(2**12)", "x[:, None] * x"),
-    ("x = tp.ones(2**12)", "x.expand(2**12, 2**12).contiguous()"),
-    ("x = tp.ones(2**12)", "tp.cat([x] * 2**14)"),
-    ("from tensorplay.func import jacrev; x = tp.ones(2**12)", "jacrev(lambda t: t * 2)(x)"),
-    ("x = tp.ones(2**12, requires_grad=True)", "(x[:, None] * x).sum().backward()"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "prepare, fails",
+    [
+        ("pass", "tp.ones(2**28)"),
+        ("x = tp.ones(2**22)", "[x * i for i in range(1, 40)]"),
+        ("x = tp.ones(2**12)", "x[:, None] * x"),
+        ("x = tp.ones(2**12)", "x.expand(2**12, 2**12).contiguous()"),
+        ("x = tp.ones(2**12)", "tp.cat([x] * 2**14)"),
+        ("from tensorplay.func import jacrev; x = tp.ones(2**12)", "jacrev(lambda t: t * 2)(x)"),
+        ("x = tp.ones(2**12, requires_grad=True)", "(x[:, None] * x).sum().backward()"),
+    ],
+)
 def test_no_memory_left(prepare, fails):
     limited(prepare, fails)
 
@@ -252,7 +263,9 @@ def test_no_memory_left_inside_blas(room):
     """BLAS's own buffers are the first that can't be had; it would leave the process."""
     prepare = "a = tp.ones(600, 600); b = tp.ones(600, 600)"
     code = textwrap.dedent(LIMITED).format(prepare=prepare, fails="(a0 @ b0)", room=room, after="pass")
-    code = code.replace("(a0 @ b0)", "a @ b").replace('else:\n        sys.exit("no MemoryError")', "else:\n        pass")
+    code = code.replace("(a0 @ b0)", "a @ b").replace(
+        'else:\n        sys.exit("no MemoryError")', "else:\n        pass"
+    )
     code = code.replace("a = tp.ones(8, 8)", "pass")
     got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert got.returncode == 0 and got.stdout.strip() == "fine" and got.stderr == "", got.stdout + got.stderr

@@ -20,7 +20,7 @@ def run(n, work):
         try:
             barrier.wait()
             results[i] = work(i)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=body, args=(i,)) for i in range(n)]

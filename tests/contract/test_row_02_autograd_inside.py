@@ -120,11 +120,14 @@ def test_backward_accumulates_into_captured_leaves_as_the_loop_does():
     assert_close(w.grad, v.grad)
 
 
-@pytest.mark.parametrize("run", [
-    lambda f: vmap(f)(tp.stack([X, X])),
-    lambda f: grad(lambda x: f(x).sum())(X),
-    lambda f: jvp(f, (X,), (X,)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda f: vmap(f)(tp.stack([X, X])),
+        lambda f: grad(lambda x: f(x).sum())(X),
+        lambda f: jvp(f, (X,), (X,)),
+    ],
+)
 def test_a_captured_tensor_is_refused_by_name(run):
     w = tp.tensor([1.0, 2.0, 3.0], dtype=tp.float64, requires_grad=True)
 

@@ -1,4 +1,4 @@
-"""Row 4: a custom operator without a batching rule is a NotImplementedError of a given form; no built-in one raises it."""
+"""Row 4: a custom operator without a batching rule is a NotImplementedError of a given form."""
 
 import pytest
 
@@ -14,11 +14,14 @@ def _operator(name):
     return op
 
 
-@pytest.mark.parametrize("run", [
-    lambda op: vmap(op)(tp.ones(3)),
-    lambda op: vmap(vmap(op))(tp.ones(3, 2)),
-    lambda op: vmap(lambda x: op(x) + x)(tp.ones(3, 2)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda op: vmap(op)(tp.ones(3)),
+        lambda op: vmap(vmap(op))(tp.ones(3, 2)),
+        lambda op: vmap(lambda x: op(x) + x)(tp.ones(3, 2)),
+    ],
+)
 def test_the_message(run):
     op = _operator("plain")
     with pytest.raises(NotImplementedError) as caught:

@@ -16,16 +16,28 @@ def both(f, *tensors):
 
 
 MUTATIONS = {
-    "add_": lambda x, y: x.add_(y), "sub_": lambda x, y: x.sub_(y, alpha=2), "mul_": lambda x, y: x.mul_(y), "div_": lambda x, y: x.div_(y.abs() + 1),
-    "+=": lambda x, y: x.__iadd__(y), "copy_": lambda x, y: x.copy_(y), "fill_": lambda x, y: x.fill_(y.sum()), "zero_": lambda x, y: x.zero_(),
-    "exp_": lambda x, y: x.exp_(), "clamp_": lambda x, y: x.clamp_(-0.5, 0.5), "masked_fill_": lambda x, y: x.masked_fill_(y > 0, 3.0),
-    "x[0] = y": lambda x, y: (x.__setitem__(0, y[1]), x)[1], "x[1:] = y": lambda x, y: (x.__setitem__(slice(1, None), y[1:]), x)[1],
+    "add_": lambda x, y: x.add_(y),
+    "sub_": lambda x, y: x.sub_(y, alpha=2),
+    "mul_": lambda x, y: x.mul_(y),
+    "div_": lambda x, y: x.div_(y.abs() + 1),
+    "+=": lambda x, y: x.__iadd__(y),
+    "copy_": lambda x, y: x.copy_(y),
+    "fill_": lambda x, y: x.fill_(y.sum()),
+    "zero_": lambda x, y: x.zero_(),
+    "exp_": lambda x, y: x.exp_(),
+    "clamp_": lambda x, y: x.clamp_(-0.5, 0.5),
+    "masked_fill_": lambda x, y: x.masked_fill_(y > 0, 3.0),
+    "x[0] = y": lambda x, y: (x.__setitem__(0, y[1]), x)[1],
+    "x[1:] = y": lambda x, y: (x.__setitem__(slice(1, None), y[1:]), x)[1],
     "x[mask] = 0": lambda x, y: (x.__setitem__(tp.tensor([True, False, True]), 0.0), x)[1],
     "x[index] = y": lambda x, y: (x.__setitem__(tp.tensor([2, 0]), y[:2]), x)[1],
-    "view": lambda x, y: (x.view(3, 1).add_(y.unsqueeze(1)), x)[1], "slice of a slice": lambda x, y: (x[1:][0:1].mul_(y[:1]), x)[1],
-    "index_add_": lambda x, y: x.index_add_(0, tp.tensor([0, 0, 2]), y), "scatter_": lambda x, y: x.scatter_(0, tp.tensor([2, 1, 0]), y),
-    "index_put_": lambda x, y: x.index_put_([tp.tensor([0, 0])], y[:2], True), "tril_": lambda x, y: (x.expand(1, 3).clone().tril_()[0] + y),
-}  # fmt: skip
+    "view": lambda x, y: (x.view(3, 1).add_(y.unsqueeze(1)), x)[1],
+    "slice of a slice": lambda x, y: (x[1:][0:1].mul_(y[:1]), x)[1],
+    "index_add_": lambda x, y: x.index_add_(0, tp.tensor([0, 0, 2]), y),
+    "scatter_": lambda x, y: x.scatter_(0, tp.tensor([2, 1, 0]), y),
+    "index_put_": lambda x, y: x.index_put_([tp.tensor([0, 0])], y[:2], True),
+    "tril_": lambda x, y: x.expand(1, 3).clone().tril_()[0] + y,
+}
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
@@ -69,8 +81,12 @@ def test_a_tensor_made_inside_becomes_batched():
 @pytest.mark.parametrize("name", ["add_", "x[0] = y", "fill_", "index_put_"])
 def test_a_captured_tensor_refuses_a_mapped_value(name):
     w = tp.zeros(3)
-    calls = {"add_": lambda x: w.add_(x), "x[0] = y": lambda x: w.__setitem__(0, x[0]), "fill_": lambda x: w.fill_(x[0]),
-             "index_put_": lambda x: w.index_put_([tp.tensor([0])], x[:1])}  # fmt: skip
+    calls = {
+        "add_": lambda x: w.add_(x),
+        "x[0] = y": lambda x: w.__setitem__(0, x[0]),
+        "fill_": lambda x: w.fill_(x[0]),
+        "index_put_": lambda x: w.index_put_([tp.tensor([0])], x[:1]),
+    }
     with pytest.raises(RuntimeError) as caught:
         vmap(lambda x: (calls[name](x), x)[1])(tp.ones(2, 3))
     text = str(caught.value)

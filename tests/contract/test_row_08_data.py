@@ -32,16 +32,26 @@ def test_nonzero_names_the_static_form_which_works():
     assert_close(got, tp.tensor([[[1], [2]], [[0], [-1]]]))
 
 
-@pytest.mark.parametrize("use", [
-    lambda t: t.numpy(), np.asarray, lambda t: t.__array__(), lambda t: t.__dlpack__(), lambda t: t.data_ptr(),
-])  # fmt: skip
-@pytest.mark.parametrize("run", [
-    lambda f: vmap(lambda x: (f(x), x)[1])(X),
-    lambda f: grad(lambda x: (f(x), x.sum())[1])(X),
-    lambda f: grad(lambda x: (f(x * 2), x.sum())[1])(X),
-    lambda f: jvp(lambda x: (f(x), x)[1], (X,), (X,)),
-    lambda f: vmap(grad(lambda x: (f(x), x)[1]))(X),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda t: t.numpy(),
+        np.asarray,
+        lambda t: t.__array__(),
+        lambda t: t.__dlpack__(),
+        lambda t: t.data_ptr(),
+    ],
+)
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda f: vmap(lambda x: (f(x), x)[1])(X),
+        lambda f: grad(lambda x: (f(x), x.sum())[1])(X),
+        lambda f: grad(lambda x: (f(x * 2), x.sum())[1])(X),
+        lambda f: jvp(lambda x: (f(x), x)[1], (X,), (X,)),
+        lambda f: vmap(grad(lambda x: (f(x), x)[1]))(X),
+    ],
+)
 def test_memory_of_a_wrapped_tensor(run, use):
     raised(RuntimeError, lambda: run(use), "detach", "debug_unwrap")
 

@@ -6,10 +6,20 @@ import tensorplay as tp
 from tensorplay.func import vmap
 
 
-@pytest.mark.parametrize("name, args", [
-    ("add", (tp.ones(2), tp.ones(2))), ("exp", (tp.ones(2),)), ("sum", (tp.ones(2),)), ("max", (tp.ones(2),)), ("matmul", (tp.ones(2, 2), tp.ones(2, 2))),
-    ("cat", ([tp.ones(2)],)), ("where", (tp.tensor([True]), tp.ones(1), tp.ones(1))), ("mul", (tp.ones(2), 2.0)), ("cumsum", (tp.ones(2), 0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, args",
+    [
+        ("add", (tp.ones(2), tp.ones(2))),
+        ("exp", (tp.ones(2),)),
+        ("sum", (tp.ones(2),)),
+        ("max", (tp.ones(2),)),
+        ("matmul", (tp.ones(2, 2), tp.ones(2, 2))),
+        ("cat", ([tp.ones(2)],)),
+        ("where", (tp.tensor([True]), tp.ones(1), tp.ones(1))),
+        ("mul", (tp.ones(2), 2.0)),
+        ("cumsum", (tp.ones(2), 0)),
+    ],
+)
 def test_out_is_refused(name, args):
     out = tp.zeros(2)
     with pytest.raises(TypeError) as caught:

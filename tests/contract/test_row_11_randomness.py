@@ -11,13 +11,24 @@ N = 8
 X = tp.ones(4, N)
 
 RANDOM = {
-    "rand": lambda x: tp.rand(N), "randn": lambda x: tp.randn(N), "randn 0-d": lambda x: tp.randn(()) + x * 0, "randint": lambda x: tp.randint(10**6, (N,)),
-    "randperm": lambda x: tp.randperm(50), "normal": lambda x: tp.normal(0.0, 1.0, (N,)), "rand_like": tp.rand_like, "randn_like": tp.randn_like,
-    "randint_like": lambda x: tp.randint_like(x, 10**6), "normal of tensors": lambda x: tp.normal(x, x), "bernoulli": lambda x: tp.bernoulli(x.repeat(8) * 0.5),
-    "dropout": lambda x: F.dropout(x.repeat(8), 0.5), "new normal_": lambda x: tp.zeros(N).normal_(), "new uniform_": lambda x: tp.zeros(N).uniform_(),
-    "normal_ of the mapped": lambda x: x.clone().normal_(), "multinomial": lambda x: tp.multinomial(tp.ones(500), 20),
+    "rand": lambda x: tp.rand(N),
+    "randn": lambda x: tp.randn(N),
+    "randn 0-d": lambda x: tp.randn(()) + x * 0,
+    "randint": lambda x: tp.randint(10**6, (N,)),
+    "randperm": lambda x: tp.randperm(50),
+    "normal": lambda x: tp.normal(0.0, 1.0, (N,)),
+    "rand_like": tp.rand_like,
+    "randn_like": tp.randn_like,
+    "randint_like": lambda x: tp.randint_like(x, 10**6),
+    "normal of tensors": lambda x: tp.normal(x, x),
+    "bernoulli": lambda x: tp.bernoulli(x.repeat(8) * 0.5),
+    "dropout": lambda x: F.dropout(x.repeat(8), 0.5),
+    "new normal_": lambda x: tp.zeros(N).normal_(),
+    "new uniform_": lambda x: tp.zeros(N).uniform_(),
+    "normal_ of the mapped": lambda x: x.clone().normal_(),
+    "multinomial": lambda x: tp.multinomial(tp.ones(500), 20),
     "dropout of what is captured": lambda x: F.dropout(tp.ones(64), 0.5),
-}  # fmt: skip
+}
 
 
 def all_equal(t):

@@ -12,7 +12,7 @@ HAS = hasattr(nn, "BatchNorm1d")
 @pytest.mark.skipif(HAS, reason="the layers are here, and have tests of their own")
 def test_the_helpers_say_what_is_missing():
     with pytest.raises((ImportError, AttributeError)) as caught:
-        tensorplay.func.replace_all_batch_norm_modules_  # noqa: B018
+        tensorplay.func.replace_all_batch_norm_modules_
     assert "tensorplay-nn" in str(caught.value)
 
 

@@ -31,16 +31,19 @@ def test_the_double_where_recipe():
     assert_close(vmap(hessian(safe))(x), tp.tensor([0.0, 0.0, -1 / 32], dtype=tp.float64))
 
 
-@pytest.mark.parametrize("name, f, at, want", [
-    ("abs", lambda x: tp.where(x > 0, x.abs(), 0.0), 0.0, 0.0),
-    ("norm", lambda x: x.reshape(1).norm(), 0.0, 0.0),
-    ("pow", lambda x: tp.where(x > 0, x**3, x**2), 0.0, 0.0),
-    ("sinc", lambda x: tp.sinc(x), 0.0, 0.0),
-    ("xlogy", lambda x: tp.xlogy(x, x + 1.0), 0.0, 0.0),
-    ("pow of zero", lambda x: x**0, 0.0, 0.0),
-    ("masked_fill", lambda x: x.exp().masked_fill(x < 1, 0.0), 0.0, 0.0),
-    ("clamp", lambda x: x.clamp(1.0, 2.0) * 3, 0.0, 0.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, f, at, want",
+    [
+        ("abs", lambda x: tp.where(x > 0, x.abs(), 0.0), 0.0, 0.0),
+        ("norm", lambda x: x.reshape(1).norm(), 0.0, 0.0),
+        ("pow", lambda x: tp.where(x > 0, x**3, x**2), 0.0, 0.0),
+        ("sinc", lambda x: tp.sinc(x), 0.0, 0.0),
+        ("xlogy", lambda x: tp.xlogy(x, x + 1.0), 0.0, 0.0),
+        ("pow of zero", lambda x: x**0, 0.0, 0.0),
+        ("masked_fill", lambda x: x.exp().masked_fill(x < 1, 0.0), 0.0, 0.0),
+        ("clamp", lambda x: x.clamp(1.0, 2.0) * 3, 0.0, 0.0),
+    ],
+)
 def test_finite_formulas_have_finite_gradients(name, f, at, want):
     x = tp.tensor(at, dtype=tp.float64)
     assert_close(grad(lambda t: f(t).sum())(x), tp.tensor(want, dtype=tp.float64))

@@ -59,14 +59,17 @@ def test_right_rules_pass(fast):
 
 
 @pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("options, order, words", [
-    ({"vjp": 1.001}, 1, ["first derivative", "reverse mode", "argument 0"]),
-    ({"vjp": -1.0}, 1, ["first derivative", "reverse mode"]),
-    ({"transposed": True}, 1, ["first derivative", "reverse mode"]),
-    ({"jvp": 1.001}, 1, ["first derivative", "forward mode", "argument 0"]),
-    ({"second": 0.5}, 2, ["second derivative"]),
-    ({"detached": True}, 2, ["second derivative"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, order, words",
+    [
+        ({"vjp": 1.001}, 1, ["first derivative", "reverse mode", "argument 0"]),
+        ({"vjp": -1.0}, 1, ["first derivative", "reverse mode"]),
+        ({"transposed": True}, 1, ["first derivative", "reverse mode"]),
+        ({"jvp": 1.001}, 1, ["first derivative", "forward mode", "argument 0"]),
+        ({"second": 0.5}, 2, ["second derivative"]),
+        ({"detached": True}, 2, ["second derivative"]),
+    ],
+)
 def test_wrong_derivatives_fail(options, order, words, fast):
     with pytest.raises(AssertionError) as caught:
         gradcheck(cube(**options), X, order=order, fast=fast, rtol=1e-5, atol=1e-6)
@@ -92,7 +95,10 @@ def test_the_message_names_the_position():
 
     x = tp.full((3,), 3.0, dtype=tp.float64)
     y = tp.full((3,), 2.0, dtype=tp.float64)
-    with pytest.raises(AssertionError, match=r"reverse mode: argument 1 at index \(2,\), output 0 at index \(2,\): got 4, finite differences give 3"):
+    with pytest.raises(
+        AssertionError,
+        match=r"reverse mode: argument 1 at index \(2,\), output 0 at index \(2,\): got 4, finite differences give 3",
+    ):
         gradcheck(OneWrong.apply, (x, y))
 
 

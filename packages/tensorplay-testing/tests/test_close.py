@@ -19,9 +19,15 @@ def test_equal_values_pass():
     assert_close(tp.ones(2).to(tp.bfloat16), tp.ones(2).to(tp.bfloat16))
 
 
-@pytest.mark.parametrize("dtype, small, large", [
-    (tp.float64, 5e-8, 5e-7), (tp.float32, 5e-6, 5e-5), (tp.float16, 5e-4, 5e-3), (tp.bfloat16, 8e-3, 4e-2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype, small, large",
+    [
+        (tp.float64, 5e-8, 5e-7),
+        (tp.float32, 5e-6, 5e-5),
+        (tp.float16, 5e-4, 5e-3),
+        (tp.bfloat16, 8e-3, 4e-2),
+    ],
+)
 def test_tolerance_follows_the_dtype(dtype, small, large):
     one = tp.ones(3, dtype=dtype)
     assert_close(one + small, one)
@@ -32,7 +38,9 @@ def test_tolerance_follows_the_dtype(dtype, small, large):
 def test_the_message_names_error_and_index():
     a = tp.zeros(2, 3)
     a[1, 2] = 0.5
-    with pytest.raises(AssertionError, match=r"1 of 6 elements differ; the largest error is 0.5 at index \(1, 2\): got 0.5, expected 0"):
+    with pytest.raises(
+        AssertionError, match=r"1 of 6 elements differ; the largest error is 0.5 at index \(1, 2\): got 0.5, expected 0"
+    ):
         assert_close(a, tp.zeros(2, 3))
     with pytest.raises(AssertionError, match=r"^\[1\]\['w'\]: "):
         assert_close([tp.zeros(2), {"w": tp.ones(2)}], [tp.zeros(2), {"w": tp.zeros(2)}])
@@ -40,18 +48,21 @@ def test_the_message_names_error_and_index():
         assert_close(tp.ones(1), tp.zeros(1), msg="step 3")
 
 
-@pytest.mark.parametrize("actual, expected, message", [
-    (tp.ones(2), tp.ones(3), r"the shape is \[2\], expected \[3\]"),
-    (tp.ones(2), tp.ones(2, dtype=tp.float64), "the dtype is float32, expected float64"),
-    (tp.tensor([1, 2]), tp.tensor([1, 3]), "got 2, expected 3"),
-    (tp.tensor([True]), tp.tensor([False]), "got True"),
-    (tp.tensor([float("nan")]), tp.tensor([1.0]), "got nan"),
-    (tp.tensor([float("inf")]), tp.tensor([float("-inf")]), "got inf"),
-    ([tp.ones(1)], [tp.ones(1), tp.ones(1)], "the length is 1, expected 2"),
-    ({"a": tp.ones(1)}, {"b": tp.ones(1)}, "the keys are"),
-    (tp.ones(1), None, "expected NoneType"),
-    (tp.tensor([2**60 + 1]), tp.tensor([2**60]), "differ"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "actual, expected, message",
+    [
+        (tp.ones(2), tp.ones(3), r"the shape is \[2\], expected \[3\]"),
+        (tp.ones(2), tp.ones(2, dtype=tp.float64), "the dtype is float32, expected float64"),
+        (tp.tensor([1, 2]), tp.tensor([1, 3]), "got 2, expected 3"),
+        (tp.tensor([True]), tp.tensor([False]), "got True"),
+        (tp.tensor([float("nan")]), tp.tensor([1.0]), "got nan"),
+        (tp.tensor([float("inf")]), tp.tensor([float("-inf")]), "got inf"),
+        ([tp.ones(1)], [tp.ones(1), tp.ones(1)], "the length is 1, expected 2"),
+        ({"a": tp.ones(1)}, {"b": tp.ones(1)}, "the keys are"),
+        (tp.ones(1), None, "expected NoneType"),
+        (tp.tensor([2**60 + 1]), tp.tensor([2**60]), "differ"),
+    ],
+)
 def test_differences_fail(actual, expected, message):
     with pytest.raises(AssertionError, match=message):
         assert_close(actual, expected)

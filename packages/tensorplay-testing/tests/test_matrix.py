@@ -25,8 +25,12 @@ def _chosen(name, check):
     return int.from_bytes(digest[:4], "big") < FRACTION * 2**32
 
 
-CELLS = [(name, check) for name, entry in ENTRIES.items() for check in _matrix.CHECKS
-         if _matrix.applies(entry, check) and _chosen(name, check)]  # fmt: skip
+CELLS = [
+    (name, check)
+    for name, entry in ENTRIES.items()
+    for check in _matrix.CHECKS
+    if _matrix.applies(entry, check) and _chosen(name, check)
+]
 
 
 def test_no_operator_is_without_samples():

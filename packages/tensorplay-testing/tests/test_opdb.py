@@ -18,16 +18,19 @@ def _only(entry, keep):
     return dataclasses.replace(entry, samples=lambda rng, dtype: (s for s in draw(rng, dtype) if keep(s)))
 
 
-@pytest.mark.parametrize("name, keep, gap", [
-    ("add", lambda s: "alpha" not in s.kwargs, "no sample sets alpha"),
-    ("add", lambda s: all(a.ndim for a in s.arrays()), "no sample has a 0-d tensor"),
-    ("add", lambda s: all(a.size for a in s.arrays()), "no sample has an empty tensor"),
-    ("add", lambda s: len({a.shape for a in s.arrays()}) == 1, "different shapes"),
-    ("sum", lambda s: "dtype" not in s.kwargs, "no sample sets dtype"),
-    ("sum", lambda s: len(s.args) < 3 and "keepdim" not in s.kwargs, "no sample sets keepdim"),
-    ("max", lambda s: len(s.arrays()) == 1, "no sample of the form"),
-    ("gelu", lambda s: not s.kwargs, "no sample sets approximate"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, keep, gap",
+    [
+        ("add", lambda s: "alpha" not in s.kwargs, "no sample sets alpha"),
+        ("add", lambda s: all(a.ndim for a in s.arrays()), "no sample has a 0-d tensor"),
+        ("add", lambda s: all(a.size for a in s.arrays()), "no sample has an empty tensor"),
+        ("add", lambda s: len({a.shape for a in s.arrays()}) == 1, "different shapes"),
+        ("sum", lambda s: "dtype" not in s.kwargs, "no sample sets dtype"),
+        ("sum", lambda s: len(s.args) < 3 and "keepdim" not in s.kwargs, "no sample sets keepdim"),
+        ("max", lambda s: len(s.arrays()) == 1, "no sample of the form"),
+        ("gelu", lambda s: not s.kwargs, "no sample sets approximate"),
+    ],
+)
 def test_gaps_are_found(name, keep, gap):
     assert opdb.gaps(ENTRIES[name]) == []
     assert any(gap in g for g in opdb.gaps(_only(ENTRIES[name], keep)))
@@ -59,7 +62,9 @@ def test_signatures():
 def test_samples_follow_the_seed():
     entry = ENTRIES["add"]
     first, again, other = entry.draw("float64", 1), entry.draw("float64", 1), entry.draw("float64", 2)
-    assert all(np.array_equal(a, b, equal_nan=True) for s, t in zip(first, again) for a, b in zip(s.arrays(), t.arrays()))
+    assert all(
+        np.array_equal(a, b, equal_nan=True) for s, t in zip(first, again) for a, b in zip(s.arrays(), t.arrays())
+    )
     assert not all(np.array_equal(a, b) for s, t in zip(first, other) for a, b in zip(s.arrays(), t.arrays()))
 
 

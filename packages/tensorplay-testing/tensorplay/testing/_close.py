@@ -24,7 +24,7 @@ def tolerance(*names):
 
 
 def dtype_name(x):
-    """"float32", for a tensor, an array or a number."""
+    """ "float32", for a tensor, an array or a number."""
     return x.dtype.name if isinstance(x, (Tensor, np.ndarray, np.generic)) else type(x).__name__
 
 
@@ -120,7 +120,9 @@ def _compare(actual, expected, rtol, atol, equal_nan, check_dtype, path):
         a, e = to_numpy(actual), to_numpy(expected)
         if a.shape != e.shape:
             return f"{place}the shape is {list(a.shape)}, expected {list(e.shape)}"
-        names = [n for x, n in ((actual, a_name), (expected, e_name)) if isinstance(x, (Tensor, np.ndarray, np.generic))]
+        names = [
+            n for x, n in ((actual, a_name), (expected, e_name)) if isinstance(x, (Tensor, np.ndarray, np.generic))
+        ]
         if any(n in TOLERANCES for n in names):
             names = [n for n in names if n in TOLERANCES]
         default = tolerance(*(names or ["float64"]))

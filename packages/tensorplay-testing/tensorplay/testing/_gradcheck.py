@@ -45,7 +45,9 @@ def gradcheck(fn, inputs, *, order=1, eps=1e-6, atol=1e-5, rtol=1e-3, forward=Tr
     for i, x in enumerate(inputs):
         if isinstance(x, Tensor) and (x.dtype.is_floating_point or x.dtype.is_complex):
             if x.dtype.name not in ("float64", "complex128"):
-                raise ValueError(f"gradcheck: argument {i} has dtype {x.dtype.name}: differences need float64 or complex128")
+                raise ValueError(
+                    f"gradcheck: argument {i} has dtype {x.dtype.name}: differences need float64 or complex128"
+                )
             chosen.append(i)
     if not chosen:
         raise ValueError("gradcheck: none of the inputs is a float64 or complex128 Tensor")
@@ -101,7 +103,10 @@ class _Check:
 
     def evaluate(self, values):
         """Values of the outputs at other inputs, in double precision."""
-        return [np.array(to_numpy(t)) for t in self.of_chosen(*(_tensor(v, self.inputs[i]) for v, i in zip(values, self.chosen)))]
+        return [
+            np.array(to_numpy(t))
+            for t in self.of_chosen(*(_tensor(v, self.inputs[i]) for v, i in zip(values, self.chosen)))
+        ]
 
     def difference(self, k, direction):
         """The derivative of the outputs as the k-th differentiable input moves, by central differences."""
@@ -135,11 +140,15 @@ class _Check:
     def check_entries(self):
         __tracebackhide__ = True
         f = func()
-        numeric = [[(index, e, self.difference(k, e)) for index, e in self._coordinates(x)] for k, x in enumerate(self.values)]
+        numeric = [
+            [(index, e, self.difference(k, e)) for index, e in self._coordinates(x)] for k, x in enumerate(self.values)
+        ]
         outs = [to_numpy(t) for t in self.out]
         for o, out in enumerate(outs):
             for at, v in self._coordinates(out):
-                cotangents = tuple(_tensor(v if i == o else np.zeros_like(w), t) for i, (w, t) in enumerate(zip(outs, self.out)))
+                cotangents = tuple(
+                    _tensor(v if i == o else np.zeros_like(w), t) for i, (w, t) in enumerate(zip(outs, self.out))
+                )
                 for k, g in enumerate(self._gradients(cotangents)):
                     for index, e, d in numeric[k]:
                         got = float(np.sum((np.conj(g) * e).real))
@@ -156,8 +165,11 @@ class _Check:
         grads = self.pull(cotangents)
         for k, (g, x) in enumerate(zip(grads, self.primals)):
             if g.shape != x.shape or g.dtype != x.dtype:
-                self.fail("reverse mode", f"the gradient of argument {self.chosen[k]} is {g.dtype.name}{list(g.shape)}, "
-                                          f"the argument {x.dtype.name}{list(x.shape)}")  # fmt: skip
+                self.fail(
+                    "reverse mode",
+                    f"the gradient of argument {self.chosen[k]} is {g.dtype.name}{list(g.shape)}, "
+                    f"the argument {x.dtype.name}{list(x.shape)}",
+                )
         return [to_numpy(g) for g in grads]
 
     def _forward(self, f, directions, want, k, index):
@@ -176,8 +188,11 @@ class _Check:
         values, got = f.jvp(of_some, primals, tangents)
         for o, (t, value, w) in enumerate(zip(got, values, want)):
             if t.shape != value.shape or t.dtype != value.dtype or value.dtype != self.out[o].dtype:
-                self.fail("forward mode", f"the tangent of output {self.kept[o]} is {t.dtype.name}{list(t.shape)}, "
-                                          f"the output {self.out[o].dtype.name}{list(self.out[o].shape)}")  # fmt: skip
+                self.fail(
+                    "forward mode",
+                    f"the tangent of output {self.kept[o]} is {t.dtype.name}{list(t.shape)}, "
+                    f"the output {self.out[o].dtype.name}{list(self.out[o].shape)}",
+                )
             a = to_numpy(t)
             bad = ~(np.abs(a - w) <= self.atol + self.rtol * np.abs(w))
             if np.any(bad):
@@ -189,8 +204,12 @@ class _Check:
         if known or not abs(got - want) <= self.atol + self.rtol * abs(want):
             place = f"argument {self.chosen[k]}" if k is not None else "all arguments"
             place += f" at index {tuple(index)}" if index else ""
-            self.fail(mode, f"{place}, output {self.kept[o]}" + (f" at index {tuple(at)}" if at else "")
-                      + f": got {got:.8g}, finite differences give {want:.8g}")  # fmt: skip
+            self.fail(
+                mode,
+                f"{place}, output {self.kept[o]}"
+                + (f" at index {tuple(at)}" if at else "")
+                + f": got {got:.8g}, finite differences give {want:.8g}",
+            )
 
     # ---- products with random vectors ----
 
@@ -238,8 +257,11 @@ class _Check:
             bad = ~(np.abs(got - grads[k]) <= self.atol + self.rtol * np.abs(grads[k]))
             if np.any(bad):
                 at = tuple(int(i) for i in np.argwhere(bad)[0]) if got.ndim else ()
-                self.fail("reverse mode", f"argument {self.chosen[k]} differentiated alone has another gradient than with "
-                                          f"the others at index {at}: {got[at]:.8g} and {grads[k][at]:.8g}")  # fmt: skip
+                self.fail(
+                    "reverse mode",
+                    f"argument {self.chosen[k]} differentiated alone has another gradient than with "
+                    f"the others at index {at}: {got[at]:.8g} and {grads[k][at]:.8g}",
+                )
 
     # ---- the next order ----
 
@@ -253,8 +275,19 @@ class _Check:
             return f.vjp(self.of_chosen, *values[:n])[1](tuple(values[n:]))
 
         inputs = (*self.primals, *cotangents)
-        step = _Check(self.name, gradient, inputs, list(range(len(inputs))), self.eps, self.atol, self.rtol, self.forward,
-                      self.fast, self.rng, self.order + 1)  # fmt: skip
+        step = _Check(
+            self.name,
+            gradient,
+            inputs,
+            list(range(len(inputs))),
+            self.eps,
+            self.atol,
+            self.rtol,
+            self.forward,
+            self.fast,
+            self.rng,
+            self.order + 1,
+        )
         step.run(order - 1)
         if self.forward:  # reverse over forward, forward over forward
 
@@ -263,6 +296,17 @@ class _Check:
 
             tangents = [_tensor(_random_like(self.rng, x), x) for x in self.primals]
             inputs = (*self.primals, *tangents)
-            step = _Check(f"the jvp of {self.name}", tangent, inputs, list(range(len(inputs))), self.eps, self.atol,
-                          self.rtol, True, self.fast, self.rng, self.order + 1)  # fmt: skip
+            step = _Check(
+                f"the jvp of {self.name}",
+                tangent,
+                inputs,
+                list(range(len(inputs))),
+                self.eps,
+                self.atol,
+                self.rtol,
+                True,
+                self.fast,
+                self.rng,
+                self.order + 1,
+            )
             step.run(1)

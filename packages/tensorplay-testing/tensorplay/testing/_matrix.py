@@ -28,7 +28,9 @@ def run(entry, check, seed=0):
 
 def _main(entry):
     """The dtype at which most is checked."""
-    return next((d for d in ("float64", "int64", "complex128", "bool", "float32") if d in entry.dtypes), entry.dtypes[0])
+    return next(
+        (d for d in ("float64", "int64", "complex128", "bool", "float32") if d in entry.dtypes), entry.dtypes[0]
+    )
 
 
 def _function(entry):
@@ -55,8 +57,15 @@ def _value(entry, seed):
     dtype = _main(entry)
     small = (1e-5 if dtype == "float32" else 1e-9) * entry.scale
     for s in entry.draw(dtype, seed):
-        oc.check_value(_function(entry), s, _reference(entry), entry.expected_dtype(dtype), rtol=small, atol=small,
-                       layouts=not entry.random)  # fmt: skip
+        oc.check_value(
+            _function(entry),
+            s,
+            _reference(entry),
+            entry.expected_dtype(dtype),
+            rtol=small,
+            atol=small,
+            layouts=not entry.random,
+        )
 
 
 # Intermediate values of composites are rounded to the dtype too.
@@ -73,8 +82,16 @@ def _dtypes(entry, seed):
         rtol, atol = tolerance(dtype if dtype in TOLERANCES else "float32")
         factor = _FACTOR.get(dtype, 10) * entry.scale
         for s in samples:
-            oc.check_value(_function(entry), s, _reference(entry), entry.expected_dtype(dtype), tensors=base.tensors_for(dtype),
-                           rtol=_relevant(entry, dtype, s) * rtol * factor, atol=_relevant(entry, dtype, s) * atol * factor, layouts=False)  # fmt: skip
+            oc.check_value(
+                _function(entry),
+                s,
+                _reference(entry),
+                entry.expected_dtype(dtype),
+                tensors=base.tensors_for(dtype),
+                rtol=_relevant(entry, dtype, s) * rtol * factor,
+                atol=_relevant(entry, dtype, s) * atol * factor,
+                layouts=False,
+            )
 
 
 def _relevant(entry, dtype, s):

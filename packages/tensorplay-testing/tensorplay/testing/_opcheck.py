@@ -2,11 +2,12 @@
 
 import numpy as np
 
+import tensorplay as tp
 from tensorplay import Tensor
 
 from ._close import TOLERANCES, assert_close, mismatch, to_numpy
 from ._gradcheck import gradcheck
-from ._samples import Sample, copy_strided, func, outputs, strided, to_tensor
+from ._samples import Sample, func, outputs, stacked, strided, to_tensor
 from ._vmap import check_sample, compare
 
 CHECKS = ("value", "grad", "vmap", "compose")
@@ -88,7 +89,9 @@ def widened(a):
     return a.astype(np.complex128) if a.dtype.kind == "c" else a
 
 
-def check_value(op, sample, reference=None, dtype=None, *, tensors=to_tensor, wide=True, rtol=None, atol=None, layouts=True):
+def check_value(
+    op, sample, reference=None, dtype=None, *, tensors=to_tensor, wide=True, rtol=None, atol=None, layouts=True
+):
     """Values against the reference; then with other memory layouts against the first values."""
     __tracebackhide__ = True
     fn = sample.bind(op)
@@ -181,7 +184,9 @@ def check_vmap_of(op, sample, reason=None, *, rtol=None, atol=None, randomness="
     except NotImplementedError as error:
         _one_line(error, _name(op))
     except Exception as error:
-        raise AssertionError(f"vmap({_name(op)}): NotImplementedError was expected ({reason}), got {error!r}") from error
+        raise AssertionError(
+            f"vmap({_name(op)}): NotImplementedError was expected ({reason}), got {error!r}"
+        ) from error
     else:
         raise AssertionError(f"vmap({_name(op)}): NotImplementedError was expected: {reason}")
 
@@ -246,10 +251,10 @@ def check_compose(op, sample, size=2):
     cotangents = [_random(rng, to_numpy(plain[k])) for k in kept]
     tangents = [_random(rng, arrays[i]) for i in places]
     name = _name(op)
-    for label, transform, vectors, where in (
-        ("vjp", vjp, cotangents, None),
-        ("jvp", jvp, tangents, places),
-        ("jvp of the vjp", hvp, tangents, places),
+    for label, transform, vectors in (
+        ("vjp", vjp, cotangents),
+        ("jvp", jvp, tangents),
+        ("jvp of the vjp", hvp, tangents),
     ):
         if label == "jvp of the vjp" and (not sample.grad or sample.order < 2):
             continue
@@ -291,14 +296,15 @@ def _of_vmap(fn, sample, free, places, size):
     __tracebackhide__ = True
     f = func()
     arrays = sample.arrays()
-    from ._samples import stacked
-
     many = [{i: (0 if n % 2 else arrays[i].ndim) for n, i in enumerate(free)}]
     if len(free) > 1:
         many += [{i: 0} for i in free if i in places]
     for chosen in many:
         dims = tuple(chosen.get(i) for i in range(len(arrays)))
-        inputs = [to_tensor(stacked(sample, i, a, size, d)[0] if d is not None else a) for i, (a, d) in enumerate(zip(arrays, dims))]
+        inputs = [
+            to_tensor(stacked(sample, i, a, size, d)[0] if d is not None else a)
+            for i, (a, d) in enumerate(zip(arrays, dims))
+        ]
         mapped = f.vmap(fn, dims)
         mapped.__name__ = f"vmap({fn.__name__}), in_dims {dims}, of {sample}"
         gradcheck(mapped, inputs, atol=1e-6, rtol=1e-5, fast=True)
@@ -323,8 +329,6 @@ def _nested_vmap(fn, sample, free):
 
         mapped.__name__ = f"vmap({fn.__name__}, {dims})"
         # what the outer level maps are batches for the inner one
-        from ._samples import stacked
-
         whole = [stacked(sample, i, a, 3, dims[i])[0] if dims[i] is not None else a for i, a in enumerate(arrays)]
 
         def roll(a, i, at):
@@ -371,8 +375,6 @@ def check_inplace(op, name, sample):
         base = a.base if a.base is not None else a
         kept = base.copy()
         rest = sample.tensors()[1:]
-        import tensorplay as tp
-
         whole = tp.from_numpy(base)
         view = whole[(*([slice(1, None, 2)] * (a.ndim - 1)), slice(1, None, 3))]
         args, kwargs = sample.rebuild([view, *rest])
@@ -389,8 +391,3 @@ def check_inplace(op, name, sample):
     if sample.grad and _doubles(sample) and plain.dtype.name in ("float64", "complex128"):
         gradcheck(inplace, sample.tensors(), atol=1e-6, rtol=1e-5, fast=True, order=1)
     return True
-
-
-__all__ = [
-    "CHECKS", "check_compose", "check_grad", "check_inplace", "check_value", "check_vmap_of", "copy_strided", "opcheck",
-]  # fmt: skip

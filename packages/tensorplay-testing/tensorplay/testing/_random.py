@@ -66,7 +66,9 @@ def check_flags(op, sample, drawn):
         different = [to_numpy(t) for t in call("different", dims)]
         for s, d, one in zip(same, different, fn(*sample.tensors())):
             if s.shape != (size, *one.shape) or d.shape != (size, *one.shape):
-                raise AssertionError(f"{what}: the shapes under vmap are {s.shape} and {d.shape}, of one sample {tuple(one.shape)}")
+                raise AssertionError(
+                    f"{what}: the shapes under vmap are {s.shape} and {d.shape}, of one sample {tuple(one.shape)}"
+                )
             if not all(np.array_equal(s[0], s[i], equal_nan=True) for i in range(size)):
                 raise AssertionError(f"{what}: randomness=same gives different samples")
             if drawn and s[0].size >= 8 and any(np.array_equal(d[i], d[j]) for i in range(size) for j in range(i)):

@@ -6,14 +6,25 @@ import numpy as np
 
 from tensorplay import Tensor
 
-from ._close import assert_close, tolerance
-from ._samples import Sample, func, outputs, stacked, strided, to_tensor
+from ._close import assert_close, to_numpy, tolerance
+from ._samples import Sample, func, stacked, strided, to_tensor
 
 BATCH_SIZES = (0, 1, 3)
 
 
-def check_vmap(fn, inputs, *, in_dims=None, batch_sizes=BATCH_SIZES, out_dims=(0, -1), fixed=(), vary=None, rtol=None,
-               atol=None, randomness="error"):  # fmt: skip
+def check_vmap(
+    fn,
+    inputs,
+    *,
+    in_dims=None,
+    batch_sizes=BATCH_SIZES,
+    out_dims=(0, -1),
+    fixed=(),
+    vary=None,
+    rtol=None,
+    atol=None,
+    randomness="error",
+):
     """Compares vmap(fn) with a loop over the samples; AssertionError where they differ, else True.
 
     Args:
@@ -32,13 +43,23 @@ def check_vmap(fn, inputs, *, in_dims=None, batch_sizes=BATCH_SIZES, out_dims=(0
     """
     __tracebackhide__ = True
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    one = Sample(tuple(x.detach().numpy() if isinstance(x, Tensor) else x for x in inputs), fixed=tuple(fixed), vary=vary or {})
+    one = Sample(
+        tuple(x.detach().numpy() if isinstance(x, Tensor) else x for x in inputs), fixed=tuple(fixed), vary=vary or {}
+    )
     if in_dims is not None:
         if len(in_dims) != len(inputs):
             raise ValueError(f"check_vmap: in_dims has {len(in_dims)} entries for {len(inputs)} inputs")
         in_dims = [tuple(d for d, x in zip(in_dims, inputs) if isinstance(x, Tensor))]
-    return check_sample(fn, one, in_dims=in_dims, batch_sizes=batch_sizes, out_dims=out_dims, rtol=rtol, atol=atol,
-                        randomness=randomness)  # fmt: skip
+    return check_sample(
+        fn,
+        one,
+        in_dims=in_dims,
+        batch_sizes=batch_sizes,
+        out_dims=out_dims,
+        rtol=rtol,
+        atol=atol,
+        randomness=randomness,
+    )
 
 
 def every_in_dims(arrays, fixed):
@@ -57,8 +78,18 @@ def every_in_dims(arrays, fixed):
             )
 
 
-def check_sample(op, sample, *, in_dims=None, batch_sizes=BATCH_SIZES, out_dims=(0, -1), rtol=None, atol=None,
-                 randomness="error", tensors=to_tensor):  # fmt: skip
+def check_sample(
+    op,
+    sample,
+    *,
+    in_dims=None,
+    batch_sizes=BATCH_SIZES,
+    out_dims=(0, -1),
+    rtol=None,
+    atol=None,
+    randomness="error",
+    tensors=to_tensor,
+):
     """check_vmap for a Sample's arguments. tensors: makes a tensor of an array."""
     __tracebackhide__ = True
     fn = sample.bind(op)
@@ -73,7 +104,9 @@ def check_sample(op, sample, *, in_dims=None, batch_sizes=BATCH_SIZES, out_dims=
     return True
 
 
-def compare(fn, sample, dims, size, out_dim=0, rtol=None, atol=None, randomness="error", tensors=to_tensor, contiguous=True):
+def compare(
+    fn, sample, dims, size, out_dim=0, rtol=None, atol=None, randomness="error", tensors=to_tensor, contiguous=True
+):
     """One vmap against its loop."""
     __tracebackhide__ = True
     f = func()
@@ -110,22 +143,12 @@ def compare(fn, sample, dims, size, out_dim=0, rtol=None, atol=None, randomness=
         if g.dtype != want[0].dtype:
             raise AssertionError(f"{what}: output {k} has dtype {g.dtype.name}, the loop gives {want[0].dtype.name}")
         default = tolerance(g.dtype.name)
-        expected = np.stack([_numpy(w) for w in want], axis=out_dim)
-        assert_close(_numpy(g), expected, rtol=default[0] if rtol is None else rtol, atol=default[1] if atol is None else atol,
-                     check_dtype=False, msg=f"{what}: output {k}")  # fmt: skip
-
-
-def _numpy(t):
-    from ._close import to_numpy
-
-    return to_numpy(t)
-
-
-def outputs_of(fn):
-    """fn with its result as a tuple of tensors."""
-
-    def wrapped(*args):
-        return outputs(fn(*args))
-
-    wrapped.__name__ = getattr(fn, "__name__", "fn")
-    return wrapped
+        expected = np.stack([to_numpy(w) for w in want], axis=out_dim)
+        assert_close(
+            to_numpy(g),
+            expected,
+            rtol=default[0] if rtol is None else rtol,
+            atol=default[1] if atol is None else atol,
+            check_dtype=False,
+            msg=f"{what}: output {k}",
+        )

@@ -37,7 +37,9 @@ class Parameter:
         except (ValueError, SyntaxError):
             return False
         if isinstance(value, (list, tuple)) or isinstance(default, (list, tuple)):
-            return isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)) and list(value) == list(default)
+            return (
+                isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)) and list(value) == list(default)
+            )
         return type(value) in (bool, int, float, str) and value == default and type(value) is type(default)
 
     def __repr__(self):

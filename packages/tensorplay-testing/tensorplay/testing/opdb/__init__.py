@@ -1,15 +1,28 @@
 """The operator database: samples and NumPy references of every public operator.
 
-    opdb.entries()            {name: Entry}
-    opdb.names()              the names of all public operators of the table
-    opdb.missing()            those that have no entry
-    opdb.gaps(entry)          what the signature has and no sample shows
+opdb.entries()            {name: Entry}
+opdb.names()              the names of all public operators of the table
+opdb.missing()            those that have no entry
+opdb.gaps(entry)          what the signature has and no sample shows
 """
 
 from ._base import ENTRIES, Entry
 from ._coverage import gaps, inplace_of, missing, names
 
-_FAMILIES = ("creation", "elementwise", "maths", "index", "reduce", "scan", "shape", "compose", "linalg", "random", "nn", "order")
+_FAMILIES = (
+    "creation",
+    "elementwise",
+    "maths",
+    "index",
+    "reduce",
+    "scan",
+    "shape",
+    "compose",
+    "linalg",
+    "random",
+    "nn",
+    "order",
+)
 
 
 def entries():

@@ -39,8 +39,8 @@ class Entry:
         dtypes and the sample.
     grad: dtypes at which derivatives are checked.
     vmap: a reason why it can't be mapped.
-    random: "drawn" (numbers differ from call to call: seeds and randomness flags are checked) or "undefined" (values are
-        not compared); "" for everything else.
+    random: "drawn" (numbers differ from call to call: seeds and randomness flags are checked), "undefined" (values
+        are not compared) or "".
     missing: {parameter name or class of sample: reason} of what no sample sets.
     scale: factor on tolerances of values.
     refuses: whether a dtype that is not listed has to raise (False where it is cast silently).
@@ -152,7 +152,11 @@ def make(rng, dtype, *shape, low=-2.0, high=2.0, gap=0.0):
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(bool)
     if dtype in INTEGERS:
-        lo, hi = (max(0, int(np.ceil(low))), int(np.floor(high)) + 3) if dtype in UNSIGNED else (int(np.ceil(low)) - 2, int(np.floor(high)) + 3)
+        lo, hi = (
+            (max(0, int(np.ceil(low))), int(np.floor(high)) + 3)
+            if dtype in UNSIGNED
+            else (int(np.ceil(low)) - 2, int(np.floor(high)) + 3)
+        )
         lo = max(lo, int(np.ceil(low))) if low >= 0 else lo
         x = np.asarray(rng.integers(lo, hi, shape))
         if gap:
@@ -207,8 +211,23 @@ def accumulated(name):
     return "int64" if name in BOOL or name in INTEGERS else name
 
 
-_LADDER = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16",
-           "float32", "float64", "complex64", "complex128"]  # fmt: skip
+_LADDER = [
+    "bool",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "uint32",
+    "int32",
+    "uint64",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 def _category(name):

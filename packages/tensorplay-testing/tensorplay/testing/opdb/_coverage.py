@@ -44,8 +44,12 @@ def gaps(entry):
     """A list of what no sample shows: each optional argument set, and of the tensors 0-d, empty and broadcast ones.
     Memory layouts, dtypes and in_dims are varied by the checks."""
     found = []
-    samples = [s for d in {*entry.grad_dtypes()[:1], *entry.dtypes[:1], *entry.dtypes[-1:], "int64", "float32"}
-               if d in entry.dtypes for s in entry.draw(d)]  # fmt: skip
+    samples = [
+        s
+        for d in {*entry.grad_dtypes()[:1], *entry.dtypes[:1], *entry.dtypes[-1:], "int64", "float32"}
+        if d in entry.dtypes
+        for s in entry.draw(d)
+    ]
     used = [False] * len(forms(entry))
     shown = {}
     for s in samples:

@@ -30,17 +30,49 @@ def _common(names, s):
     return promote([(n, a.ndim > 0) for n, a in zip(names, s.arrays())])
 
 
-_CATS = _of_lists((((2, 3), (4, 3)),), (((2, 3), (2, 1)), 1), (((2, 3), (2, 3), (2, 1)), -1), (((3,), (2,)),), (((0, 3), (2, 3)),),
-                  (((0,), (2, 3)), {"dim": 1}), (((2, 3),),), (((2, 0), (2, 0)), 0))  # fmt: skip
+_CATS = _of_lists(
+    (((2, 3), (4, 3)),),
+    (((2, 3), (2, 1)), 1),
+    (((2, 3), (2, 3), (2, 1)), -1),
+    (((3,), (2,)),),
+    (((0, 3), (2, 3)),),
+    (((0,), (2, 3)), {"dim": 1}),
+    (((2, 3),),),
+    (((2, 0), (2, 0)), 0),
+)
 add("cat", _CATS, _cat, dtype=_common, missing={"0-d": "can't be joined"})
 alias("cat", "concat", "concatenate")
-add("stack", _of_lists((((2, 3), (2, 3)),), (((2, 3),) * 3, 1), (((), ()),), (((0, 3), (0, 3)), -1), (((2,), (2,)), {"dim": 1})),
-    lambda xs, dim=0: np.stack(xs, dim), dtype=_common)  # fmt: skip
-add("hstack", _of_lists((((2, 3), (2, 1)),), (((3,), (2,)),), (((), ()),), (((0, 3), (0, 3)),)), np.hstack, dtype=_common)
-add("vstack", _of_lists((((2, 3), (1, 3)),), (((3,), (3,)),), (((), ()),), (((0, 3), (0, 3)),)), np.vstack, dtype=_common)
+add(
+    "stack",
+    _of_lists((((2, 3), (2, 3)),), (((2, 3),) * 3, 1), (((), ()),), (((0, 3), (0, 3)), -1), (((2,), (2,)), {"dim": 1})),
+    lambda xs, dim=0: np.stack(xs, dim),
+    dtype=_common,
+)
+add(
+    "hstack",
+    _of_lists((((2, 3), (2, 1)),), (((3,), (2,)),), (((), ()),), (((0, 3), (0, 3)),)),
+    np.hstack,
+    dtype=_common,
+)
+add(
+    "vstack",
+    _of_lists((((2, 3), (1, 3)),), (((3,), (3,)),), (((), ()),), (((0, 3), (0, 3)),)),
+    np.vstack,
+    dtype=_common,
+)
 alias("vstack", "row_stack")
-add("dstack", _of_lists((((2, 3), (2, 3)),), (((3,), (3,)),), (((), ()),), (((0, 3), (0, 3)),)), np.dstack, dtype=_common)
-add("column_stack", _of_lists((((2, 3), (2, 1)),), (((3,), (3,)),), (((), ()),), (((0, 3), (0, 3)),)), np.column_stack, dtype=_common)
+add(
+    "dstack",
+    _of_lists((((2, 3), (2, 3)),), (((3,), (3,)),), (((), ()),), (((0, 3), (0, 3)),)),
+    np.dstack,
+    dtype=_common,
+)
+add(
+    "column_stack",
+    _of_lists((((2, 3), (2, 1)),), (((3,), (3,)),), (((), ()),), (((0, 3), (0, 3)),)),
+    np.column_stack,
+    dtype=_common,
+)
 
 
 def _each(names, s):
@@ -57,8 +89,12 @@ def _grids(rng, dtype):
 
 
 add("meshgrid", _grids, lambda xs, indexing="ij": tuple(np.meshgrid(*xs, indexing=indexing)), dtype=_each)
-add("broadcast_tensors", _of_lists((((3, 1), (4,)),), (((), (2, 3), (3,)),), (((0, 3), (1, 3)),), (((2,),),), mixed=False),
-    lambda xs: tuple(np.broadcast_arrays(*xs)), dtype=_each)  # fmt: skip
+add(
+    "broadcast_tensors",
+    _of_lists((((3, 1), (4,)),), (((), (2, 3), (3,)),), (((0, 3), (1, 3)),), (((2,),),), mixed=False),
+    lambda xs: tuple(np.broadcast_arrays(*xs)),
+    dtype=_each,
+)
 
 for _n in (1, 2, 3):
 
@@ -100,22 +136,47 @@ def _at(a, dim, index):
     return tuple(full)
 
 
-add("select_scatter", _into(((3, 4), (4,), 0, 1), ((3, 4), (3,), 1, -1), ((3,), (), 0, 2), ((0, 3), (0,), 1, 0)),
-    lambda a, s, dim, index: _put(a, s, _at(a, dim, index)), dtype="same")  # fmt: skip
-add("slice_scatter", _into(((5, 3), (2, 3), 0, 1, 3), ((4, 6), (4, 3), 1, 0, 6, 2), ((5,), (2,), 0, -2), ((0, 3), (0, 2), {"dim": 1, "start": 1}),
-                           ((5,), (3,), {"step": 2}), ((4, 5), (4, 4), {"dim": 1, "end": -1})),
-    lambda a, s, dim=0, start=0, end=2**63 - 1, step=1: _put(a, s, _at(a, dim, slice(start, end, step))), dtype="same",
-    missing={"0-d": "has no dimension"})  # fmt: skip
+add(
+    "select_scatter",
+    _into(((3, 4), (4,), 0, 1), ((3, 4), (3,), 1, -1), ((3,), (), 0, 2), ((0, 3), (0,), 1, 0)),
+    lambda a, s, dim, index: _put(a, s, _at(a, dim, index)),
+    dtype="same",
+)
+add(
+    "slice_scatter",
+    _into(
+        ((5, 3), (2, 3), 0, 1, 3),
+        ((4, 6), (4, 3), 1, 0, 6, 2),
+        ((5,), (2,), 0, -2),
+        ((0, 3), (0, 2), {"dim": 1, "start": 1}),
+        ((5,), (3,), {"step": 2}),
+        ((4, 5), (4, 4), {"dim": 1, "end": -1}),
+    ),
+    lambda a, s, dim=0, start=0, end=2**63 - 1, step=1: _put(a, s, _at(a, dim, slice(start, end, step))),
+    dtype="same",
+    missing={"0-d": "has no dimension"},
+)
 
 
 def _diagonal_scatter(a, s, offset=0, dim1=0, dim2=1):
     out = np.array(a)
-    np.einsum  # noqa: B018
     view = np.diagonal(out, offset, dim1, dim2)
     view.flags.writeable = True
     view[...] = s
     return out
 
 
-add("diagonal_scatter", _into(((3, 4), (3,)), ((3, 4), (3,), 1), ((2, 3, 4), (2, 2), -1, 1, 2), ((2, 3, 4), (3, 2), 0, 0, -1), ((2, 3, 4), (3, 2), {"dim1": 2, "dim2": 0}),
-                              ((0, 3), (0,))), _diagonal_scatter, dtype="same", missing={"0-d": "has no diagonal"})  # fmt: skip
+add(
+    "diagonal_scatter",
+    _into(
+        ((3, 4), (3,)),
+        ((3, 4), (3,), 1),
+        ((2, 3, 4), (2, 2), -1, 1, 2),
+        ((2, 3, 4), (3, 2), 0, 0, -1),
+        ((2, 3, 4), (3, 2), {"dim1": 2, "dim2": 0}),
+        ((0, 3), (0,)),
+    ),
+    _diagonal_scatter,
+    dtype="same",
+    missing={"0-d": "has no diagonal"},
+)

@@ -37,7 +37,16 @@ def _c(*args, **kwargs):
 
 
 _NO_TENSOR = ("float32",)
-_FILLED = _plain(_c(2, 3), _c((2, 3)), _c(()), _c(0, 3), _c(4, dtype=tp.float64), _c(2, dtype=tp.int64), _c((1,), dtype=tp.bool_), _c(2, dtype=tp.complex64))
+_FILLED = _plain(
+    _c(2, 3),
+    _c((2, 3)),
+    _c(()),
+    _c(0, 3),
+    _c(4, dtype=tp.float64),
+    _c(2, dtype=tp.int64),
+    _c((1,), dtype=tp.bool_),
+    _c(2, dtype=tp.complex64),
+)
 
 
 def _shape(size):
@@ -58,8 +67,20 @@ def _number(s):
     return {bool: "bool", int: "int64", float: "float32", complex: "complex64"}[type(s.args[1])]
 
 
-creation("full", _plain(_c((2, 3), 1.5), _c((), 3), _c((2,), True), _c((0, 3), 2.0), _c((2,), 1 + 2j), _c((2,), 3, dtype=tp.float64), _c(3, 2.0)),
-         lambda size, v, dtype=None: np.full(size, v), _number)  # fmt: skip
+creation(
+    "full",
+    _plain(
+        _c((2, 3), 1.5),
+        _c((), 3),
+        _c((2,), True),
+        _c((0, 3), 2.0),
+        _c((2,), 1 + 2j),
+        _c((2,), 3, dtype=tp.float64),
+        _c(3, 2.0),
+    ),
+    lambda size, v, dtype=None: np.full(size, v),
+    _number,
+)
 
 
 def _like(*rest):
@@ -83,12 +104,46 @@ def _range_dtype(s):
     return "int64" if all(type(x) in (int, bool) for x in s.args) else "float32"
 
 
-creation("arange", _plain(_c(5), _c(0), _c(2.5), _c(2, 7), _c(7, 2, -2), _c(0.0, 1.0, 0.25), _c(5, dtype=tp.float64), _c(1, 4, dtype=tp.float32),
-                          _c(1, 2, 0.5), _c(-1.5, 2)),
-         lambda *a, dtype=None: np.arange(*a), _range_dtype)  # fmt: skip
-creation("linspace", _plain(_c(0, 1, 5), _c(-1.5, 2.5, 4), _c(0, 1, 1), _c(0, 1, 0), _c(1, 0, 3, dtype=tp.float64), _c(0, 10, 3, dtype=tp.int64)),
-         lambda a, b, n, dtype=None: np.linspace(a, b, n), "float32")  # fmt: skip
-creation("eye", _plain(_c(3), _c(2, 4), _c(3, 0), _c(0), _c(2, dtype=tp.int64), _c(3, m=2)), lambda n, m=None, dtype=None: np.eye(n, m), "float32")
+creation(
+    "arange",
+    _plain(
+        _c(5),
+        _c(0),
+        _c(2.5),
+        _c(2, 7),
+        _c(7, 2, -2),
+        _c(0.0, 1.0, 0.25),
+        _c(5, dtype=tp.float64),
+        _c(1, 4, dtype=tp.float32),
+        _c(1, 2, 0.5),
+        _c(-1.5, 2),
+    ),
+    lambda *a, dtype=None: np.arange(*a),
+    _range_dtype,
+)
+creation(
+    "linspace",
+    _plain(
+        _c(0, 1, 5),
+        _c(-1.5, 2.5, 4),
+        _c(0, 1, 1),
+        _c(0, 1, 0),
+        _c(1, 0, 3, dtype=tp.float64),
+        _c(0, 10, 3, dtype=tp.int64),
+    ),
+    lambda a, b, n, dtype=None: np.linspace(a, b, n),
+    "float32",
+)
+creation(
+    "eye",
+    _plain(_c(3), _c(2, 4), _c(3, 0), _c(0), _c(2, dtype=tp.int64), _c(3, m=2)),
+    lambda n, m=None, dtype=None: np.eye(n, m),
+    "float32",
+)
 for _name, _fn in (("tril_indices", np.tril_indices), ("triu_indices", np.triu_indices)):
-    creation(_name, _plain(_c(3, 4), _c(3, 4, 1), _c(4, 3, -1), _c(0, 3), _c(2, 2, dtype=tp.int32), _c(3, 3, offset=-5)),
-             lambda r, k, offset=0, dtype=None, fn=_fn: np.stack(fn(r, offset, k)), "int64")  # fmt: skip
+    creation(
+        _name,
+        _plain(_c(3, 4), _c(3, 4, 1), _c(4, 3, -1), _c(0, 3), _c(2, 2, dtype=tp.int32), _c(3, 3, offset=-5)),
+        lambda r, k, offset=0, dtype=None, fn=_fn: np.stack(fn(r, offset, k)),
+        "int64",
+    )

@@ -38,7 +38,9 @@ def binary_samples(low=-2.0, high=2.0, gap=0.0, other=None, number=True, special
     def samples(rng, dtype):
         lo, hi, g = other or (low, high, gap)
         for a, b in _BROADCAST:
-            yield sample(make(rng, dtype, *a, low=low, high=high, gap=gap), make(rng, dtype, *b, low=lo, high=hi, gap=g))
+            yield sample(
+                make(rng, dtype, *a, low=low, high=high, gap=gap), make(rng, dtype, *b, low=lo, high=hi, gap=g)
+            )
         if number and dtype != "bool":
             x = make(rng, dtype, 2, 3, low=low, high=high, gap=gap)
             yield sample(x, 2)
@@ -51,7 +53,9 @@ def binary_samples(low=-2.0, high=2.0, gap=0.0, other=None, number=True, special
     return samples
 
 
-def binary(name, reference, *, low=-2.0, high=2.0, gap=0.0, other=None, number=True, special=True, mixed=True, **options):
+def binary(
+    name, reference, *, low=-2.0, high=2.0, gap=0.0, other=None, number=True, special=True, mixed=True, **options
+):
     base = binary_samples(low, high, gap, other, number, special)
     dtypes = options.get("dtypes", ALL)
 
@@ -60,10 +64,19 @@ def binary(name, reference, *, low=-2.0, high=2.0, gap=0.0, other=None, number=T
         if mixed:
             lo, hi, g = other or (low, high, gap)
             for second in ("int64", "float32", "uint8", "float64"):
-                if second in dtypes and second != dtype and "bfloat16" != dtype and {second, dtype} != {"uint64", "int64"}:
+                if (
+                    second in dtypes
+                    and second != dtype
+                    and "bfloat16" != dtype
+                    and {second, dtype} != {"uint64", "int64"}
+                ):
                     b = make(rng, second, 3, low=lo, high=hi, gap=g)
                     yield Sample((make(rng, dtype, 2, 3, low=low, high=high, gap=gap), b), grad=False, note="mixed")
-                    yield Sample((make(rng, dtype, 2, 3, low=low, high=high, gap=gap), np.asarray(b[0])), grad=False, note="mixed")
+                    yield Sample(
+                        (make(rng, dtype, 2, 3, low=low, high=high, gap=gap), np.asarray(b[0])),
+                        grad=False,
+                        note="mixed",
+                    )
 
     add(name, samples, reference, **options)
 
@@ -227,7 +240,11 @@ def _pow_samples(rng, dtype):
         base = make(rng, dtype, 2, 3, low=0.3, high=2.5) if e == 0.5 else x
         yield sample(base, e)
     if dtype in FLOATS:
-        yield Sample((_special(dtype), round_to(np.array([0.0, 1.0, -1.0, 2.0, 0.5, np.inf, np.nan]), dtype)[:, None]), grad=False, note="special")
+        yield Sample(
+            (_special(dtype), round_to(np.array([0.0, 1.0, -1.0, 2.0, 0.5, np.inf, np.nan]), dtype)[:, None]),
+            grad=False,
+            note="special",
+        )
     if dtype in ("float32", "float64"):
         yield sample(2.5, make(rng, dtype, 3))
         yield sample(2, make(rng, dtype, 2, 2))
@@ -307,19 +324,31 @@ def _comparison(name, fn, dtypes):
 _comparison("eq", np.equal, ALL)
 _comparison("ne", np.not_equal, ALL)
 alias("ne", "not_equal")
-for _name, _also, _fn in (("lt", "less", np.less), ("le", "less_equal", np.less_equal), ("gt", "greater", np.greater),
-                          ("ge", "greater_equal", np.greater_equal)):  # fmt: skip
+for _name, _also, _fn in (
+    ("lt", "less", np.less),
+    ("le", "less_equal", np.less_equal),
+    ("gt", "greater", np.greater),
+    ("ge", "greater_equal", np.greater_equal),
+):
     _comparison(_name, _fn, REAL)
     alias(_name, _also)
 for _name, _fn in (("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor)):
     _comparison(_name, _fn, ALL)
 unary("logical_not", np.logical_not, dtype="bool")
-for _name, _fn, _dtypes in (("isnan", np.isnan, ALL), ("isinf", np.isinf, ALL), ("isfinite", np.isfinite, ALL),
-                            ("isposinf", lambda a: np.isposinf(a.astype(float)), REAL),
-                            ("isneginf", lambda a: np.isneginf(a.astype(float)), REAL)):  # fmt: skip
+for _name, _fn, _dtypes in (
+    ("isnan", np.isnan, ALL),
+    ("isinf", np.isinf, ALL),
+    ("isfinite", np.isfinite, ALL),
+    ("isposinf", lambda a: np.isposinf(a.astype(float)), REAL),
+    ("isneginf", lambda a: np.isneginf(a.astype(float)), REAL),
+):
     unary(_name, _fn, dtype="bool", dtypes=_dtypes)
-unary("signbit", lambda a: np.signbit(a) if a.dtype.kind == "f" else a < 0 if a.dtype.kind == "i" else np.zeros(a.shape, bool),
-      dtype="bool", dtypes=REAL)  # fmt: skip
+unary(
+    "signbit",
+    lambda a: np.signbit(a) if a.dtype.kind == "f" else a < 0 if a.dtype.kind == "i" else np.zeros(a.shape, bool),
+    dtype="bool",
+    dtypes=REAL,
+)
 
 _INTS = BOOL + INTEGERS
 for _name, _fn in (("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor)):
@@ -406,7 +435,13 @@ alias("clamp", "clip")
 
 
 def _where_samples(rng, dtype):
-    for c, a, b in (((3, 4), (3, 4), (3, 4)), ((), (3,), ()), ((2, 1, 3), (4, 1), (3,)), ((0, 3), (3,), (0, 1)), ((3,), (), ())):
+    for c, a, b in (
+        ((3, 4), (3, 4), (3, 4)),
+        ((), (3,), ()),
+        ((2, 1, 3), (4, 1), (3,)),
+        ((0, 3), (3,), (0, 1)),
+        ((3,), (), ()),
+    ):
         yield sample(make(rng, "bool", *c), make(rng, dtype, *a), make(rng, dtype, *b))
     c, x = make(rng, "bool", 2, 3), make(rng, dtype, 3)
     if dtype != "bool":
@@ -418,11 +453,18 @@ def _where_samples(rng, dtype):
 
 
 def _where_dtype(names, s):
-    return promote([(n, a.ndim > 0) for n, a in zip(names[1:], s.arrays()[1:])], [x for x in s.args if type(x) in (int, float)])
+    return promote(
+        [(n, a.ndim > 0) for n, a in zip(names[1:], s.arrays()[1:])], [x for x in s.args if type(x) in (int, float)]
+    )
 
 
-add("where", _where_samples, lambda c, a, b: np.where(c, a, b), dtype=_where_dtype,
-    missing={"form 1": "the method, whose tensor is the second argument of the function"})  # fmt: skip
+add(
+    "where",
+    _where_samples,
+    lambda c, a, b: np.where(c, a, b),
+    dtype=_where_dtype,
+    missing={"form 1": "the method, whose tensor is the second argument of the function"},
+)
 
 
 def _fill_samples(rng, dtype):
@@ -446,7 +488,12 @@ def _heaviside_samples(rng, dtype):
     yield sample(x, make(rng, dtype, 4)) if dtype not in FLOATS else Sample((x, make(rng, dtype, 4)), grad=False)
 
 
-add("heaviside", _heaviside_samples, lambda a, b: np.where(np.isnan(a), a, np.where(a == 0, b, (a > 0).astype(np.asarray(a).dtype))), dtypes=REAL)
+add(
+    "heaviside",
+    _heaviside_samples,
+    lambda a, b: np.where(np.isnan(a), a, np.where(a == 0, b, (a > 0).astype(np.asarray(a).dtype))),
+    dtypes=REAL,
+)
 
 
 def _nan_samples(rng, dtype):
@@ -456,7 +503,18 @@ def _nan_samples(rng, dtype):
         yield sample(make(rng, dtype, 2, 3), **kwargs)
         if dtype in FLOATS and len(kwargs) > 1:
             x = _special(dtype)
-            yield Sample((x[np.isfinite(x) | np.isnan(x) | np.isin(x, [np.inf] * ("posinf" in kwargs)) | np.isin(x, [-np.inf] * ("neginf" in kwargs))],), kwargs, grad=False)
+            yield Sample(
+                (
+                    x[
+                        np.isfinite(x)
+                        | np.isnan(x)
+                        | np.isin(x, [np.inf] * ("posinf" in kwargs))
+                        | np.isin(x, [-np.inf] * ("neginf" in kwargs))
+                    ],
+                ),
+                kwargs,
+                grad=False,
+            )
     if dtype == "float64":
         yield Sample((_special(dtype),), {}, grad=False)
 
@@ -484,7 +542,9 @@ def _off_integers(rng, dtype):
             x = round_to(np.asarray(np.round(x) + rng.choice([-0.3, 0.2, 0.4], shape)), dtype)
         yield Sample((x,), vary=keep)
     if dtype in FLOATS:
-        yield Sample((round_to(np.array([0.5, 1.5, 2.5, -0.5, -1.5, 3.0, np.inf, -np.inf, np.nan, -0.0]), dtype),), grad=False)
+        yield Sample(
+            (round_to(np.array([0.5, 1.5, 2.5, -0.5, -1.5, 3.0, np.inf, -np.inf, np.nan, -0.0]), dtype),), grad=False
+        )
 
 
 for _name, _fn in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc)):
@@ -500,17 +560,35 @@ def _round_samples(rng, dtype):
             yield Sample((x,), {"decimals": decimals}, vary={0: _same_ratio(1)})
 
 
-add("round", _round_samples, lambda a, decimals=0: np.round(a, decimals) if a.dtype.kind == "f" else a, dtypes=REAL, dtype="same")
-add("frac", lambda rng, dtype: (s for s in _off_integers(rng, dtype) if not np.isinf(s.args[0]).any()),
-    lambda a: a - np.trunc(a), dtypes=_REAL_NUMBERS, dtype="same")  # fmt: skip
+add(
+    "round",
+    _round_samples,
+    lambda a, decimals=0: np.round(a, decimals) if a.dtype.kind == "f" else a,
+    dtypes=REAL,
+    dtype="same",
+)
+add(
+    "frac",
+    lambda rng, dtype: (s for s in _off_integers(rng, dtype) if not np.isinf(s.args[0]).any()),
+    lambda a: a - np.trunc(a),
+    dtypes=_REAL_NUMBERS,
+    dtype="same",
+)
 
 # ---- complex numbers and dtypes ----
 
 unary("conj", np.conj, dtype="same")
 unary("real", np.real, dtype="real")
 unary("imag", np.imag, dtype="real", dtypes=COMPLEX)
-add("complex", binary_samples(number=False, special=False), lambda a, b: a + 1j * b, dtypes=("float32", "float64"),
-    dtype=lambda n, s: to_complex(promote([(x, a.ndim > 0) for x, a in zip(n, s.arrays())])))  # fmt: skip
+add(
+    "complex",
+    binary_samples(number=False, special=False),
+    lambda a, b: a + 1j * b,
+    dtypes=("float32", "float64"),
+    dtype=lambda n, s: to_complex(promote([(x, a.ndim > 0) for x, a in zip(n, s.arrays())])),
+)
+
+
 def _angle(a):
     if a.dtype.kind == "c":
         return np.angle(a)

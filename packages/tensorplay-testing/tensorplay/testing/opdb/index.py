@@ -90,7 +90,15 @@ def _row_calls(values, *extra, distinct_rows=False):
     """Calls with an index of rows of a dimension, and a source with as many."""
 
     def samples(rng, dtype):
-        for shape, dim, k in (((4, 3), 0, 2), ((4, 3), -1, 2), ((2, 3, 4), 1, 3), ((4,), 0, 3), ((0, 3), 1, 2), ((4, 3), 0, 0), ((4, 3), 0, 6)):
+        for shape, dim, k in (
+            ((4, 3), 0, 2),
+            ((4, 3), -1, 2),
+            ((2, 3, 4), 1, 3),
+            ((4,), 0, 3),
+            ((0, 3), 1, 2),
+            ((4, 3), 0, 0),
+            ((4, 3), 0, 6),
+        ):
             source = list(shape)
             source[dim] = k
             index = _i(rng, shape[dim], k)
@@ -192,8 +200,15 @@ add("gather", _gather_calls, _gather_ref, dtype="same")
 
 def _scatter_calls(value):
     def samples(rng, dtype):
-        for shape, dim, index, src in (((4, 3), 0, (2, 3), (2, 3)), ((4, 3), 1, (4, 2), (4, 5)), ((2, 3, 4), -2, (2, 2, 3), (2, 2, 4)), ((4,), 0, (6,), (6,)),
-                                       ((), 0, (), ()), ((0, 3), 1, (0, 2), (0, 2)), ((4, 3), 0, (0, 3), (0, 3))):  # fmt: skip
+        for shape, dim, index, src in (
+            ((4, 3), 0, (2, 3), (2, 3)),
+            ((4, 3), 1, (4, 2), (4, 5)),
+            ((2, 3, 4), -2, (2, 2, 3), (2, 2, 4)),
+            ((4,), 0, (6,), (6,)),
+            ((), 0, (), ()),
+            ((0, 3), 1, (0, 2), (0, 2)),
+            ((4, 3), 0, (0, 3), (0, 3)),
+        ):
             n = shape[dim] if shape else 1
             yield sample(make(rng, dtype, *shape), dim, _i(rng, n, *index), make(rng, dtype, *src))
         if value:
@@ -278,8 +293,14 @@ def _masked_calls(rng, dtype):
         yield Sample((make(rng, dtype, *a), make(rng, "bool", *m)), fixed=(1,))
 
 
-add("masked_select", _masked_calls, lambda a, m: np.broadcast_to(a, np.broadcast_shapes(a.shape, m.shape))[np.broadcast_to(m, np.broadcast_shapes(a.shape, m.shape))],
-    dtype="same")  # fmt: skip
+add(
+    "masked_select",
+    _masked_calls,
+    lambda a, m: np.broadcast_to(a, np.broadcast_shapes(a.shape, m.shape))[
+        np.broadcast_to(m, np.broadcast_shapes(a.shape, m.shape))
+    ],
+    dtype="same",
+)
 
 
 def _masked_scatter_calls(rng, dtype):

@@ -40,7 +40,9 @@ float_unary("log10", np.log10, low=0.2, high=3.0, dtypes=REAL)
 float_unary("log1p", np.log1p, low=-0.7, high=2.0, dtypes=REAL)
 
 _REAL_FLOAT = REAL
-binary("logaddexp", lambda a, b: np.logaddexp(_inexact(a), _inexact(b)), dtypes=_REAL_FLOAT, dtype="float", special=True)
+binary(
+    "logaddexp", lambda a, b: np.logaddexp(_inexact(a), _inexact(b)), dtypes=_REAL_FLOAT, dtype="float", special=True
+)
 
 
 def _xlogy_samples(rng, dtype):
@@ -48,7 +50,10 @@ def _xlogy_samples(rng, dtype):
         yield sample(make(rng, dtype, *a), make(rng, dtype, *b, low=0.3, high=2.5, gap=0.1))
     yield sample(make(rng, dtype, 2, 3), 2)
     if dtype in FLOATS:
-        yield Sample((round_to(np.array([0.0, 0.0, 1.0, np.nan]), dtype), round_to(np.array([0.0, np.inf, 0.0, 1.0]), dtype)), grad=False)
+        yield Sample(
+            (round_to(np.array([0.0, 0.0, 1.0, np.nan]), dtype), round_to(np.array([0.0, np.inf, 0.0, 1.0]), dtype)),
+            grad=False,
+        )
         x = round_to(np.array([0.0, 0.0]), dtype)
         yield Sample((x, round_to(np.array([2.0, 0.5]), dtype)), order=1)
 
@@ -110,7 +115,13 @@ def _bent(rng, dtype, low=-2.0, high=2.0):
         yield Sample((_special(dtype),), grad=False, note="special")
 
 
-add("relu", _bent, lambda a: np.where(np.isnan(a), a, np.maximum(a, 0)) if a.dtype.kind == "f" else np.maximum(a, 0), dtypes=INTEGERS + FLOATS, dtype="same")
+add(
+    "relu",
+    _bent,
+    lambda a: np.where(np.isnan(a), a, np.maximum(a, 0)) if a.dtype.kind == "f" else np.maximum(a, 0),
+    dtypes=INTEGERS + FLOATS,
+    dtype="same",
+)
 
 
 def _with(base, *options):
@@ -154,7 +165,19 @@ def _softplus_samples(rng, dtype):
 
 
 add("softplus", _softplus_samples, _softplus, dtypes=REAL, dtype="float")
-add("leaky_relu", _with(_bent, {"negative_slope": 0.2}), lambda a, negative_slope=0.01: np.where(a > 0, a, negative_slope * a),
-    dtypes=FLOATS, dtype="same", refuses=False)  # fmt: skip
-add("elu", _with(_bent, {"alpha": 0.5}), lambda a, alpha=1.0: np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0))),
-    dtypes=FLOATS, dtype="same", refuses=False)  # fmt: skip
+add(
+    "leaky_relu",
+    _with(_bent, {"negative_slope": 0.2}),
+    lambda a, negative_slope=0.01: np.where(a > 0, a, negative_slope * a),
+    dtypes=FLOATS,
+    dtype="same",
+    refuses=False,
+)
+add(
+    "elu",
+    _with(_bent, {"alpha": 0.5}),
+    lambda a, alpha=1.0: np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0))),
+    dtypes=FLOATS,
+    dtype="same",
+    refuses=False,
+)

@@ -11,7 +11,9 @@ _REDUCTIONS = ("mean", "sum", "none")
 
 
 def reduced(x, reduction):
-    return {"mean": np.mean, "sum": np.sum, "none": lambda v: v, "batchmean": lambda v: np.sum(v) / v.shape[0]}[reduction](x)
+    return {"mean": np.mean, "sum": np.sum, "none": lambda v: v, "batchmean": lambda v: np.sum(v) / v.shape[0]}[
+        reduction
+    ](x)
 
 
 # ---- losses of two tensors ----
@@ -31,7 +33,9 @@ def _pairs(*calls, low=-2.0, high=2.0, apart=False):
 
         for shape in ((3, 4), (), (2, 1, 3)):
             for reduction in _REDUCTIONS:
-                yield Sample((*draw(shape, shape), *(() if reduction == "mean" else (reduction,))), vary=keep if apart else {})
+                yield Sample(
+                    (*draw(shape, shape), *(() if reduction == "mean" else (reduction,))), vary=keep if apart else {}
+                )
         yield Sample(draw((0, 3), (0, 3)), {"reduction": "sum"})
         for shapes, kwargs in calls:
             yield Sample(draw(*shapes), kwargs, vary=keep if apart else {})
@@ -47,8 +51,13 @@ def loss(name, samples, reference, **options):
 _WIDE = (((3, 4), (4,)), {"reduction": "none"}), (((4,), (3, 1)), {})
 _BROADCAST = {"broadcast": "the shapes must agree"}
 loss("mse_loss", _pairs(*_WIDE), lambda x, y, reduction="mean": reduced((x - y) ** 2, reduction))
-loss("l1_loss", _pairs(*_WIDE, apart=True), lambda x, y, reduction="mean": reduced(np.abs(x - y), reduction), dtypes=INEXACT,
-     dtype=lambda n, s: to_real(promote_sample(s, n[0])))  # fmt: skip
+loss(
+    "l1_loss",
+    _pairs(*_WIDE, apart=True),
+    lambda x, y, reduction="mean": reduced(np.abs(x - y), reduction),
+    dtypes=INEXACT,
+    dtype=lambda n, s: to_real(promote_sample(s, n[0])),
+)
 
 
 def _smooth(x, y, reduction="mean", beta=1.0):
@@ -84,9 +93,13 @@ def _bce_samples(logits):
         yield Sample((x(3, 4), y(3, 4)), {"weight": y(4)})
         if logits:
             yield Sample((x(3, 4), y(3, 4)), {"pos_weight": y(4) + 1})
-            yield Sample((round_to(np.array([100.0, -100.0, 0.0]), dtype), round_to(np.array([1.0, 0.0, 1.0]), dtype)), order=1)
+            yield Sample(
+                (round_to(np.array([100.0, -100.0, 0.0]), dtype), round_to(np.array([1.0, 0.0, 1.0]), dtype)), order=1
+            )
         else:
-            yield Sample((round_to(np.array([0.0, 1.0, 0.0]), dtype), round_to(np.array([0.0, 1.0, 1.0]), dtype)), grad=False)
+            yield Sample(
+                (round_to(np.array([0.0, 1.0, 0.0]), dtype), round_to(np.array([0.0, 1.0, 1.0]), dtype)), grad=False
+            )
 
     return samples
 
@@ -145,7 +158,9 @@ def _class_samples(entropy):
 
         for shape, target in (((3, 4), (3,)), ((4,), ()), ((2, 4, 3), (2, 3)), ((2, 4, 2, 2), (2, 2, 2))):
             for reduction in _REDUCTIONS:
-                yield Sample((make(rng, dtype, *shape), t(*target)), {} if reduction == "mean" else {"reduction": reduction})
+                yield Sample(
+                    (make(rng, dtype, *shape), t(*target)), {} if reduction == "mean" else {"reduction": reduction}
+                )
         yield Sample((make(rng, dtype, 0, 4), t(0)), {"reduction": "sum"})
         yield Sample((make(rng, dtype, 3, 4), t(3), w()))
         yield Sample((make(rng, dtype, 3, 4), t(3)), {"weight": w(), "reduction": "none"})
@@ -157,7 +172,9 @@ def _class_samples(entropy):
             yield Sample((make(rng, dtype, 3, 4), p, w()), {"reduction": "sum", "label_smoothing": 0.2})
             yield Sample((make(rng, dtype, 3, 4), t(3)), {"label_smoothing": 0.1})
             yield Sample((make(rng, dtype, 3, 4), t(3), w()), {"label_smoothing": 0.3, "reduction": "none"})
-            yield Sample((make(rng, dtype, 4, 4), np.array([1, 2, 1, 0]), w()), {"ignore_index": 1, "label_smoothing": 0.25})
+            yield Sample(
+                (make(rng, dtype, 4, 4), np.array([1, 2, 1, 0]), w()), {"ignore_index": 1, "label_smoothing": 0.25}
+            )
 
     return samples
 

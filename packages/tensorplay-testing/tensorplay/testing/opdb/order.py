@@ -33,8 +33,17 @@ def _sort(a, dim=-1, descending=False, stable=False):
 
 
 def _sort_calls(rng, dtype):
-    for shape, args, kwargs in (((3, 4), (), {}), ((3, 4), (0,), {}), ((2, 3, 4), (1, True), {}), ((), (), {}), ((0, 3), (), {}), ((0, 3), (0,), {}),
-                                ((5,), (), {"descending": True}), ((4, 2), (-2, False, True), {}), ((20,), (0, True), {"stable": True})):  # fmt: skip
+    for shape, args, kwargs in (
+        ((3, 4), (), {}),
+        ((3, 4), (0,), {}),
+        ((2, 3, 4), (1, True), {}),
+        ((), (), {}),
+        ((0, 3), (), {}),
+        ((0, 3), (0,), {}),
+        ((5,), (), {"descending": True}),
+        ((4, 2), (-2, False, True), {}),
+        ((20,), (0, True), {"stable": True}),
+    ):
         yield Sample((distinct(rng, dtype, *shape), *args), kwargs, vary=_KEEP)
     ties = make(rng, "int64", 3, 8, low=0, high=1).astype(storage(dtype))
     for descending in (False, True):
@@ -68,8 +77,17 @@ def _topk(a, k, dim=-1, largest=True, sorted=True):
 
 
 def _topk_calls(rng, dtype):
-    for shape, args, kwargs in (((3, 4), (2,), {}), ((3, 4), (2, 0), {}), ((2, 3, 4), (1, 1, False), {}), ((3, 4), (4,), {}), ((3, 4), (0,), {}), ((), (1,), {}),
-                                ((0, 3), (2,), {}), ((6,), (3,), {"largest": False, "sorted": False}), ((6,), (3, -1, True, False), {})):  # fmt: skip
+    for shape, args, kwargs in (
+        ((3, 4), (2,), {}),
+        ((3, 4), (2, 0), {}),
+        ((2, 3, 4), (1, 1, False), {}),
+        ((3, 4), (4,), {}),
+        ((3, 4), (0,), {}),
+        ((), (1,), {}),
+        ((0, 3), (2,), {}),
+        ((6,), (3,), {"largest": False, "sorted": False}),
+        ((6,), (3, -1, True, False), {}),
+    ):
         yield Sample((distinct(rng, dtype, *shape), *args), kwargs, vary=_KEEP)
     ties = make(rng, "int64", 3, 8, low=0, high=1).astype(storage(dtype))
     yield Sample((ties, 3), grad=False)
@@ -92,7 +110,14 @@ def _kth(a, k, dim=-1, keepdim=False):
 
 
 def _kth_calls(rng, dtype):
-    for shape, args, kwargs in (((3, 4), (2,), {}), ((3, 4), (1, 0), {}), ((2, 3, 4), (3, 1, True), {}), ((), (1,), {}), ((0, 3), (2,), {}), ((6,), (6,), {"keepdim": True})):
+    for shape, args, kwargs in (
+        ((3, 4), (2,), {}),
+        ((3, 4), (1, 0), {}),
+        ((2, 3, 4), (3, 1, True), {}),
+        ((), (1,), {}),
+        ((0, 3), (2,), {}),
+        ((6,), (6,), {"keepdim": True}),
+    ):
         yield Sample((distinct(rng, dtype, *shape), *args), kwargs, vary=_KEEP)
     yield Sample((make(rng, "int64", 3, 8, low=0, high=1).astype(storage(dtype)), 4), grad=False)
 
@@ -101,7 +126,15 @@ add("kthvalue", _kth_calls, _kth, dtypes=REAL, dtype=_PAIR)
 
 
 def _median_calls(rng, dtype):
-    for shape, args in (((3, 3), ()), ((3, 4), (1,)), ((2, 3, 4), (0, True)), ((), ()), ((), (0,)), ((0, 3), (1,)), ((4,), ())):
+    for shape, args in (
+        ((3, 3), ()),
+        ((3, 4), (1,)),
+        ((2, 3, 4), (0, True)),
+        ((), ()),
+        ((), (0,)),
+        ((0, 3), (1,)),
+        ((4,), ()),
+    ):
         yield Sample((distinct(rng, dtype, *shape), *args), vary=_KEEP)
     if dtype in FLOATS:
         x = distinct(rng, dtype, 3, 4)
@@ -113,7 +146,9 @@ def _median_calls(rng, dtype):
 def _median(a, dim=None, keepdim=False):
     if dim is None:
         flat = a.reshape(-1)
-        return np.array(np.nan) if flat.dtype.kind == "f" and np.isnan(flat).any() else np.sort(flat)[(flat.size - 1) // 2]
+        return (
+            np.array(np.nan) if flat.dtype.kind == "f" and np.isnan(flat).any() else np.sort(flat)[(flat.size - 1) // 2]
+        )
     if a.ndim == 0:
         return a, np.zeros((), np.int64)
     n = a.shape[dim]

@@ -11,15 +11,29 @@ _GENERATOR = tp.Generator().manual_seed(3)
 
 
 def source(name, samples, default, **options):
-    add(name, samples, None, dtypes=_NO_TENSOR, dtype=_typed(default), grad=(), refuses=False, random="drawn", **options)
+    add(
+        name, samples, None, dtypes=_NO_TENSOR, dtype=_typed(default), grad=(), refuses=False, random="drawn", **options
+    )
 
 
 _SIZES = (_c(3, 4), _c((3, 4)), _c(()), _c(0, 3), _c(9, dtype=tp.float64), _c(9, generator=_GENERATOR))
 _VARARGS = {"size": "given in every sample"}
 source("rand", _plain(*_SIZES, _c(4, dtype=tp.float16)), "float32", missing=_VARARGS)
 source("randn", _plain(*_SIZES, _c(4, dtype=tp.complex64)), "float32", missing=_VARARGS)
-source("randint", _plain(_c(1000, (3, 4)), _c(-500, 500, (9,)), _c(10, (0,)), _c(1000, ()), _c(100, (9,), dtype=tp.float32), _c(100, (9,), generator=_GENERATOR),
-                         _c(-5, 100, (9,), dtype=tp.int8), _c(-5, 100, (9,), generator=_GENERATOR)), "int64")  # fmt: skip
+source(
+    "randint",
+    _plain(
+        _c(1000, (3, 4)),
+        _c(-500, 500, (9,)),
+        _c(10, (0,)),
+        _c(1000, ()),
+        _c(100, (9,), dtype=tp.float32),
+        _c(100, (9,), generator=_GENERATOR),
+        _c(-5, 100, (9,), dtype=tp.int8),
+        _c(-5, 100, (9,), generator=_GENERATOR),
+    ),
+    "int64",
+)
 source("randperm", _plain(_c(12), _c(0), _c(1), _c(20, dtype=tp.int32), _c(20, generator=_GENERATOR)), "int64")
 
 
@@ -60,7 +74,11 @@ def _normal_samples(rng, dtype):
     yield sample(make(rng, dtype, 3, 4), 2.0)
     yield sample(make(rng, dtype, 9))
     yield sample(1.5, make(rng, dtype, 9, low=0.5, high=2.0))
-    for args in ((make(rng, dtype, 9), make(rng, dtype, 9, low=0.5, high=2.0)), (make(rng, dtype, 9), 2.0), (1.5, make(rng, dtype, 9, low=0.5, high=2.0))):
+    for args in (
+        (make(rng, dtype, 9), make(rng, dtype, 9, low=0.5, high=2.0)),
+        (make(rng, dtype, 9), 2.0),
+        (1.5, make(rng, dtype, 9, low=0.5, high=2.0)),
+    ):
         yield Sample(args, {"generator": _GENERATOR}, grad=False)
     if dtype == "float32":
         yield Sample((1.0, 2.0, (3, 4)))
@@ -74,8 +92,14 @@ def _normal_dtype(names, s):
     return promote([(n, a.ndim > 0) for n, a in zip(names, s.arrays())]) if names else "float32"
 
 
-drawn("normal", _normal_samples, dtypes=FLOATS, dtype=_normal_dtype, grad=("float64",),
-      missing={"form 4": "in place only: the function of a tensor alone is the mean's"})  # fmt: skip
+drawn(
+    "normal",
+    _normal_samples,
+    dtypes=FLOATS,
+    dtype=_normal_dtype,
+    grad=("float64",),
+    missing={"form 4": "in place only: the function of a tensor alone is the mean's"},
+)
 
 
 def _filled(*calls):
@@ -131,7 +155,13 @@ def _multinomial_calls(rng, dtype):
     yield Sample((w(0, 5), 2), grad=False)
 
 
-drawn("multinomial", _multinomial_calls, dtypes=("float16", "bfloat16", "float32", "float64"), dtype="int64", missing={"0-d": "needs categories"})
+drawn(
+    "multinomial",
+    _multinomial_calls,
+    dtypes=("float16", "bfloat16", "float32", "float64"),
+    dtype="int64",
+    missing={"0-d": "needs categories"},
+)
 
 
 _WRITES = "writes into its argument: among the tests of modules"
@@ -151,7 +181,22 @@ def _dropout_calls(*shapes):
     return samples
 
 
-drawn("nn.functional.dropout", _dropout_calls((10, 4), (), (0, 3), (40,)), dtypes=INEXACT, grad=("float64", "complex128"), missing={"inplace": _WRITES})
-for _n, _shapes in ((1, ((8, 5, 2), (40, 3), (0, 3, 2))), (2, ((8, 5, 2, 2), (40, 2, 2), (0, 3, 2, 2))), (3, ((8, 5, 2, 1, 2), (40, 2, 1, 2), (0, 3, 2, 1, 1)))):
-    drawn(f"nn.functional.dropout{_n}d", _dropout_calls(*_shapes), dtypes=INEXACT, grad=("float64", "complex128"),
-          missing={"0-d": "needs channels", "inplace": _WRITES})  # fmt: skip
+drawn(
+    "nn.functional.dropout",
+    _dropout_calls((10, 4), (), (0, 3), (40,)),
+    dtypes=INEXACT,
+    grad=("float64", "complex128"),
+    missing={"inplace": _WRITES},
+)
+for _n, _shapes in (
+    (1, ((8, 5, 2), (40, 3), (0, 3, 2))),
+    (2, ((8, 5, 2, 2), (40, 2, 2), (0, 3, 2, 2))),
+    (3, ((8, 5, 2, 1, 2), (40, 2, 1, 2), (0, 3, 2, 1, 1))),
+):
+    drawn(
+        f"nn.functional.dropout{_n}d",
+        _dropout_calls(*_shapes),
+        dtypes=INEXACT,
+        grad=("float64", "complex128"),
+        missing={"0-d": "needs channels", "inplace": _WRITES},
+    )

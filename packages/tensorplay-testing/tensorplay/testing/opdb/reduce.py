@@ -10,10 +10,20 @@ from .elementwise import _same_ratio
 
 # dim (and keepdim) of the calls over a shape; "keep" gives dim by position as well
 _DIMS = (
-    ((3, 4), (), {}), ((3, 4), (0,), {}), ((3, 4), (-1, True), {}), ((2, 3, 4), ((0, 2),), {"keepdim": True}), ((2, 3, 4), (1,), {}),
-    ((), (), {}), ((), (0,), {}), ((0, 3), (), {}), ((0, 3), (0,), {}), ((3, 0), (0,), {}), ((2, 1, 3), ((1, -1),), {}), ((3, 4), (), {"keepdim": True}),
+    ((3, 4), (), {}),
+    ((3, 4), (0,), {}),
+    ((3, 4), (-1, True), {}),
+    ((2, 3, 4), ((0, 2),), {"keepdim": True}),
+    ((2, 3, 4), (1,), {}),
+    ((), (), {}),
+    ((), (0,), {}),
+    ((0, 3), (), {}),
+    ((0, 3), (0,), {}),
+    ((3, 0), (0,), {}),
+    ((2, 1, 3), ((1, -1),), {}),
+    ((3, 4), (), {"keepdim": True}),
     ((2, 3), ((),), {}),
-)  # fmt: skip
+)
 
 
 def _calls(values=make, empty=True, several=True, extra=(), order=2, vary=None, low=-2.0, high=2.0, none=True):
@@ -135,8 +145,13 @@ def _aminmax_calls(rng, dtype):
         yield Sample((s.args[0],), kwargs, vary=_KEEP)
 
 
-add("aminmax", _aminmax_calls, lambda a, dim=None, keepdim=False: (_numpy(np.min)(a, dim, keepdim), _numpy(np.max)(a, dim, keepdim)),
-    dtypes=REAL, dtype=lambda n, s: (n[0], n[0]))  # fmt: skip
+add(
+    "aminmax",
+    _aminmax_calls,
+    lambda a, dim=None, keepdim=False: (_numpy(np.min)(a, dim, keepdim), _numpy(np.max)(a, dim, keepdim)),
+    dtypes=REAL,
+    dtype=lambda n, s: (n[0], n[0]),
+)
 
 
 def _nans(rng, dtype):
@@ -233,8 +248,15 @@ add("count_nonzero", _count_calls, lambda a, dim=None: np.sum(a != 0, axis=_axis
 
 
 def _spread_calls(rng, dtype):
-    for shape, dim, correction, keepdim in (((3, 4), None, 1, False), ((3, 4), 0, 0, False), ((2, 3, 4), (0, 2), 1.0, True), ((3, 4), -1, 2, True),
-                                            ((0, 3), 1, 1, False), ((4,), 0, 0.5, False), ((2, 1, 3), (-1,), 0, False)):  # fmt: skip
+    for shape, dim, correction, keepdim in (
+        ((3, 4), None, 1, False),
+        ((3, 4), 0, 0, False),
+        ((2, 3, 4), (0, 2), 1.0, True),
+        ((3, 4), -1, 2, True),
+        ((0, 3), 1, 1, False),
+        ((4,), 0, 0.5, False),
+        ((2, 1, 3), (-1,), 0, False),
+    ):
         x = make(rng, dtype, *shape)
         args = (x,) if dim is None else (x, dim)
         yield Sample(args, {} if correction == 1 and not keepdim else {"correction": correction, "keepdim": keepdim})
@@ -320,14 +342,22 @@ def _norm_calls(words=True):
 
         for p in (2, 1, 3, 0.5, 0, float("inf"), float("-inf"), -1, 2.5):
             yield Sample((x(3, 4), p, 1), vary=_KEEP)
-        for shape, args, kwargs in (((3, 4), (), {}), ((2, 3, 4), (1, (0, -1), True), {}), ((), (), {}), ((0, 3), (2, 0), {}), ((3,), (3.0,), {"keepdim": True}),
-                                    ((2, 3), (), {"dim": 0})):  # fmt: skip
+        for shape, args, kwargs in (
+            ((3, 4), (), {}),
+            ((2, 3, 4), (1, (0, -1), True), {}),
+            ((), (), {}),
+            ((0, 3), (2, 0), {}),
+            ((3,), (3.0,), {"keepdim": True}),
+            ((2, 3), (), {"dim": 0}),
+        ):
             yield Sample((x(*shape), *args), kwargs, vary=_KEEP)
         yield Sample((x(2, 3),), {"dtype": tp.complex128}, grad=dtype in ("float64", "complex128"))
         if words:
             yield Sample((x(3, 4), "fro"), vary=_KEEP)
             yield Sample((x(3, 4), "fro", (0, 1), True), vary=_KEEP)
-            yield Sample((x(3, 4),), {"p": "fro", "dtype": tp.complex128, "dim": 1}, grad=dtype in ("float64", "complex128"))
+            yield Sample(
+                (x(3, 4),), {"p": "fro", "dtype": tp.complex128, "dim": 1}, grad=dtype in ("float64", "complex128")
+            )
 
     return samples
 
@@ -367,7 +397,13 @@ def _matrix_calls(rng, dtype):
 
 
 _MATRIX = dict(dtypes=INEXACT, dtype=_norm_dtype, scale=3)
-add("linalg.matrix_norm", _matrix_calls, _matrix_norm, missing={"0-d": "needs a matrix", "ord": "fro is the only word"}, **_MATRIX)
+add(
+    "linalg.matrix_norm",
+    _matrix_calls,
+    _matrix_norm,
+    missing={"0-d": "needs a matrix", "ord": "fro is the only word"},
+    **_MATRIX,
+)
 
 
 def _norm_any(a, ord=None, dim=None, keepdim=False, dtype=None):
@@ -382,8 +418,18 @@ def _any_norm_calls(rng, dtype):
         apart = sum(np.indices(shape)) * 7 if len(shape) > 1 else 0
         return round_to(distinct(rng, dtype, *shape, low=0.3, high=2.0) + apart, dtype)
 
-    calls = (((3, 4), (), {}), ((3, 4), (1,), {}), ((3, 4), (float("inf"), (0, 1), True), {}), ((2, 3, 4), (3, 1), {}), ((5,), (1.5,), {}), ((), (), {}),
-             ((2, 3, 4), (), {"dim": (0, 2), "keepdim": True}), ((3, 4), ("fro",), {}), ((2, 3, 4), ("fro", (1, 2), True), {}), ((0, 3), (), {}))  # fmt: skip
+    calls = (
+        ((3, 4), (), {}),
+        ((3, 4), (1,), {}),
+        ((3, 4), (float("inf"), (0, 1), True), {}),
+        ((2, 3, 4), (3, 1), {}),
+        ((5,), (1.5,), {}),
+        ((), (), {}),
+        ((2, 3, 4), (), {"dim": (0, 2), "keepdim": True}),
+        ((3, 4), ("fro",), {}),
+        ((2, 3, 4), ("fro", (1, 2), True), {}),
+        ((0, 3), (), {}),
+    )
     for shape, args, kwargs in calls:
         yield Sample((x(*shape), *args), kwargs, vary=_KEEP)
     for args in ((), ("fro",)):

@@ -14,7 +14,16 @@ _KEEP = {0: _same_ratio(1)}
 
 def _along(values=make, zeros=False):
     def samples(rng, dtype):
-        for shape, dim in (((3, 4), 0), ((3, 4), -1), ((2, 3, 4), 1), ((), 0), ((0, 3), 0), ((0, 3), 1), ((5,), 0), ((1, 2), 0)):
+        for shape, dim in (
+            ((3, 4), 0),
+            ((3, 4), -1),
+            ((2, 3, 4), 1),
+            ((), 0),
+            ((0, 3), 0),
+            ((0, 3), 1),
+            ((5,), 0),
+            ((1, 2), 0),
+        ):
             yield Sample((values(rng, dtype, *shape), dim), vary=_KEEP if values is distinct else {})
         if zeros and dtype in ("float64", "complex128"):
             x = make(rng, dtype, 3, 5, gap=0.3)
@@ -107,5 +116,12 @@ def _softmax_dtype(names, s):
     return given.name if given else names[0] if names[0] in FLOATS else "float32"
 
 
-add("softmax", _softmax_calls, lambda *a, **k: np.exp(_log_softmax(*a, **k)), dtypes=FLOATS, dtype=_softmax_dtype, refuses=False)
+add(
+    "softmax",
+    _softmax_calls,
+    lambda *a, **k: np.exp(_log_softmax(*a, **k)),
+    dtypes=FLOATS,
+    dtype=_softmax_dtype,
+    refuses=False,
+)
 add("log_softmax", _softmax_calls, _log_softmax, dtypes=FLOATS, dtype=_softmax_dtype, refuses=False)

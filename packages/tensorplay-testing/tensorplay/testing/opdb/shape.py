@@ -29,20 +29,34 @@ def _sizes(shape, *size):
     return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
-_RESHAPES = (c((3, 4), 2, 6), c((3, 4), (4, 3)), c((3, 4), -1), c((), 1), c((), ()), c((1,), ()), c((0, 3), 3, 0), c((2, 3, 4), 6, -1),
-             c((2, 1, 3), (2, 3, 1)))  # fmt: skip
+_RESHAPES = (
+    c((3, 4), 2, 6),
+    c((3, 4), (4, 3)),
+    c((3, 4), -1),
+    c((), 1),
+    c((), ()),
+    c((1,), ()),
+    c((0, 3), 3, 0),
+    c((2, 3, 4), 6, -1),
+    c((2, 1, 3), (2, 3, 1)),
+)
 
 
 def _reshape(a, *size):
     return a.reshape(_sizes(a, *size))
 
 
-_NOT_VIEWABLE = "only memory that can be viewed"
-
-
 def _view_samples(rng, dtype):
     """View sizes that keep dimensions apart, so that every layout can be viewed."""
-    for shape, size in (((3, 4), (3, 2, 2)), ((3, 4), (1, 3, 4)), ((3, 4), (3, -1)), ((), ()), ((), (1,)), ((0, 3), (0, 3)), ((2, 1, 3), (2, 3))):
+    for shape, size in (
+        ((3, 4), (3, 2, 2)),
+        ((3, 4), (1, 3, 4)),
+        ((3, 4), (3, -1)),
+        ((), ()),
+        ((), (1,)),
+        ((0, 3), (0, 3)),
+        ((2, 1, 3), (2, 3)),
+    ):
         yield Sample((make(rng, dtype, *shape), size))
     yield Sample((make(rng, dtype, 4), 2, 2))
 
@@ -61,9 +75,14 @@ def _as_samples(*pairs):
 
 same("view_as", _as_samples(((3, 4), (3, 2, 2)), ((), (1,)), ((0, 3), (0, 3))), lambda a, b: a.reshape(b.shape))
 same("reshape_as", _as_samples(((3, 4), (2, 6)), ((), (1,)), ((0, 3), (3, 0))), lambda a, b: a.reshape(b.shape))
-same("expand_as", _as_samples(((3, 1), (3, 4)), ((), (2, 3)), ((1, 3), (0, 3))), lambda a, b: np.broadcast_to(a, b.shape))
-same("permute", cases(c((2, 3, 4), 2, 0, 1), c((2, 3, 4), (0, 2, 1)), c((2, 3), -1, 0), c((), ()), c((0, 3), 1, 0)),
-     lambda a, *d: a.transpose(_sizes(a, *d)))  # fmt: skip
+same(
+    "expand_as", _as_samples(((3, 1), (3, 4)), ((), (2, 3)), ((1, 3), (0, 3))), lambda a, b: np.broadcast_to(a, b.shape)
+)
+same(
+    "permute",
+    cases(c((2, 3, 4), 2, 0, 1), c((2, 3, 4), (0, 2, 1)), c((2, 3), -1, 0), c((), ()), c((0, 3), 1, 0)),
+    lambda a, *d: a.transpose(_sizes(a, *d)),
+)
 
 
 def _expand(a, *size):
@@ -73,8 +92,25 @@ def _expand(a, *size):
     return np.broadcast_to(a, size)
 
 
-same("expand", cases(c((3, 1), 3, 4), c((3, 1), (2, 3, 4)), c((1, 3), -1, 3), c((), 2, 3), c((), ()), c((1, 3), 0, 3), c((0, 1), 0, 3), c((2, 1, 3), 2, 2, -1)), _expand)
-same("broadcast_to", cases(c((3, 1), (3, 4)), c((), (2, 3)), c((1, 3), (0, 3)), c((0, 3), (2, 0, 3))), lambda a, s: np.broadcast_to(a, s))
+same(
+    "expand",
+    cases(
+        c((3, 1), 3, 4),
+        c((3, 1), (2, 3, 4)),
+        c((1, 3), -1, 3),
+        c((), 2, 3),
+        c((), ()),
+        c((1, 3), 0, 3),
+        c((0, 1), 0, 3),
+        c((2, 1, 3), 2, 2, -1),
+    ),
+    _expand,
+)
+same(
+    "broadcast_to",
+    cases(c((3, 1), (3, 4)), c((), (2, 3)), c((1, 3), (0, 3)), c((0, 3), (2, 0, 3))),
+    lambda a, s: np.broadcast_to(a, s),
+)
 
 
 def _slice(a, dim=0, start=0, end=2**63 - 1, step=1):
@@ -83,16 +119,54 @@ def _slice(a, dim=0, start=0, end=2**63 - 1, step=1):
     return a[tuple(at)]
 
 
-same("slice", cases(c((4, 3), 0, 1, 3), c((4, 5), 1, 0, 5, 2), c((4, 5), -1, -3), c((4,), 0, 2, 1), c((5,), start=1, step=2),
-                    c((4, 5), dim=1, end=-1), c((0, 3), 0, 0, 2), c((0, 3), 1, 1)), _slice, missing={"0-d": "has no dimension"})  # fmt: skip
-same("select", cases(c((4, 3), 0, 1), c((4, 3), 1, -1), c((4,), 0, 2), c((0, 3), 1, 2), c((2, 3, 4), -2, 0)),
-     lambda a, d, i: np.take(a, i, axis=d), missing={"0-d": "has no dimension"})  # fmt: skip
-same("narrow", cases(c((4, 3), 0, 1, 2), c((4, 3), 1, -2, 2), c((4,), 0, 1, 0), c((0, 3), 1, 1, 2)),
-     lambda a, d, i, n: np.take(a, range(i % a.shape[d], i % a.shape[d] + n), axis=d), missing={"0-d": "has no dimension"})  # fmt: skip
-_DIAGONALS = (c((3, 4)), c((3, 4), 1), c((3, 4), -2), c((2, 3, 4), 0, 1, 2), c((2, 3, 4), 1, 0, -1), c((2, 3, 4), dim1=2, dim2=0),
-              c((0, 3)), c((3, 4), 7))  # fmt: skip
-same("diagonal", cases(*_DIAGONALS), lambda a, offset=0, dim1=0, dim2=1: np.diagonal(a, offset, dim1, dim2), missing={"0-d": "has no diagonal"})
-same("unsqueeze", cases(c((3, 4), 0), c((3, 4), 1), c((3, 4), -1), c((), 0), c((0, 3), 2)), lambda a, d: np.expand_dims(a, d))
+same(
+    "slice",
+    cases(
+        c((4, 3), 0, 1, 3),
+        c((4, 5), 1, 0, 5, 2),
+        c((4, 5), -1, -3),
+        c((4,), 0, 2, 1),
+        c((5,), start=1, step=2),
+        c((4, 5), dim=1, end=-1),
+        c((0, 3), 0, 0, 2),
+        c((0, 3), 1, 1),
+    ),
+    _slice,
+    missing={"0-d": "has no dimension"},
+)
+same(
+    "select",
+    cases(c((4, 3), 0, 1), c((4, 3), 1, -1), c((4,), 0, 2), c((0, 3), 1, 2), c((2, 3, 4), -2, 0)),
+    lambda a, d, i: np.take(a, i, axis=d),
+    missing={"0-d": "has no dimension"},
+)
+same(
+    "narrow",
+    cases(c((4, 3), 0, 1, 2), c((4, 3), 1, -2, 2), c((4,), 0, 1, 0), c((0, 3), 1, 1, 2)),
+    lambda a, d, i, n: np.take(a, range(i % a.shape[d], i % a.shape[d] + n), axis=d),
+    missing={"0-d": "has no dimension"},
+)
+_DIAGONALS = (
+    c((3, 4)),
+    c((3, 4), 1),
+    c((3, 4), -2),
+    c((2, 3, 4), 0, 1, 2),
+    c((2, 3, 4), 1, 0, -1),
+    c((2, 3, 4), dim1=2, dim2=0),
+    c((0, 3)),
+    c((3, 4), 7),
+)
+same(
+    "diagonal",
+    cases(*_DIAGONALS),
+    lambda a, offset=0, dim1=0, dim2=1: np.diagonal(a, offset, dim1, dim2),
+    missing={"0-d": "has no diagonal"},
+)
+same(
+    "unsqueeze",
+    cases(c((3, 4), 0), c((3, 4), 1), c((3, 4), -1), c((), 0), c((0, 3), 2)),
+    lambda a, d: np.expand_dims(a, d),
+)
 same("contiguous", cases(c((3, 4)), c(()), c((0, 3)), c((2, 1, 3))), lambda a: a)
 
 
@@ -104,22 +178,45 @@ def _flatten(a, start_dim=0, end_dim=-1):
     return a.reshape(*a.shape[:i], n, *a.shape[j + 1 :])
 
 
-same("flatten", cases(c((2, 3, 4)), c((2, 3, 4), 1), c((2, 3, 4), 0, 1), c((2, 3, 4), end_dim=-2), c(()), c((0, 3)), c((3,))), _flatten)
+same(
+    "flatten",
+    cases(c((2, 3, 4)), c((2, 3, 4), 1), c((2, 3, 4), 0, 1), c((2, 3, 4), end_dim=-2), c(()), c((0, 3)), c((3,))),
+    _flatten,
+)
 same("ravel", cases(c((2, 3, 4)), c(()), c((0, 3))), lambda a: a.reshape(-1))
 
 
 def _unflatten(a, dim, sizes):
     dim %= a.ndim
-    return a.reshape(*a.shape[:dim], *sizes, *a.shape[dim + 1 :]) if 0 not in a.shape else np.zeros((*a.shape[:dim], *sizes, *a.shape[dim + 1 :]), a.dtype)
+    known = int(np.prod([n for n in sizes if n != -1], dtype=int))
+    sizes = [a.shape[dim] // known if n == -1 else n for n in sizes]
+    return a.reshape(*a.shape[:dim], *sizes, *a.shape[dim + 1 :])
 
 
-same("unflatten", cases(c((3, 4), 1, (2, 2)), c((6, 2), 0, (3, -1)), c((3, 4), -1, (4, 1)), c((0, 4), 1, (2, 2))), _unflatten, missing={"0-d": "has no dimension"})
-same("transpose", cases(c((3, 4), 0, 1), c((2, 3, 4), -1, 0), c((2, 3, 4), 1, 1), c((0, 3), 0, 1), c((), 0, 0), c((), -1, 0)),
-     lambda a, i, j: np.swapaxes(a, i, j) if a.ndim else a)  # fmt: skip
+same(
+    "unflatten",
+    cases(c((3, 4), 1, (2, 2)), c((6, 2), 0, (3, -1)), c((3, 4), -1, (4, 1)), c((0, 4), 1, (2, 2))),
+    _unflatten,
+    missing={"0-d": "has no dimension"},
+)
+same(
+    "transpose",
+    cases(c((3, 4), 0, 1), c((2, 3, 4), -1, 0), c((2, 3, 4), 1, 1), c((0, 3), 0, 1), c((), 0, 0), c((), -1, 0)),
+    lambda a, i, j: np.swapaxes(a, i, j) if a.ndim else a,
+)
 alias("transpose", "swapaxes", "swapdims")
 same("t", cases(c((3, 4)), c((3,)), c(()), c((0, 3))), np.transpose)
-same("adjoint", cases(c((3, 4)), c((2, 3, 4)), c((0, 3))), lambda a: np.conj(np.swapaxes(a, -1, -2)), missing={"0-d": "needs a matrix"})
-same("movedim", cases(c((2, 3, 4), 0, 2), c((2, 3, 4), (0, 1), (2, 0)), c((2, 3, 4), -1, 0), c((0, 3), 0, 1), c((), (), ())), np.moveaxis)
+same(
+    "adjoint",
+    cases(c((3, 4)), c((2, 3, 4)), c((0, 3))),
+    lambda a: np.conj(np.swapaxes(a, -1, -2)),
+    missing={"0-d": "needs a matrix"},
+)
+same(
+    "movedim",
+    cases(c((2, 3, 4), 0, 2), c((2, 3, 4), (0, 1), (2, 0)), c((2, 3, 4), -1, 0), c((0, 3), 0, 1), c((), (), ())),
+    np.moveaxis,
+)
 alias("movedim", "moveaxis")
 
 
@@ -130,7 +227,13 @@ def _squeeze(a, dim=None):
     return np.squeeze(a, tuple(d % max(a.ndim, 1) for d in dims if a.ndim and a.shape[d] == 1))
 
 
-same("squeeze", cases(c((2, 1, 3)), c((1, 1)), c((2, 1, 3), 1), c((2, 1, 3), 0), c((2, 1, 3, 1), (1, -1)), c(()), c((), 0), c((0, 1))), _squeeze)
+same(
+    "squeeze",
+    cases(
+        c((2, 1, 3)), c((1, 1)), c((2, 1, 3), 1), c((2, 1, 3), 0), c((2, 1, 3, 1), (1, -1)), c(()), c((), 0), c((0, 1))
+    ),
+    _squeeze,
+)
 
 # ---- lists of views ----
 
@@ -144,7 +247,15 @@ def _split(a, split_size, dim=0):
     return tuple(np.split(a, np.cumsum(sizes)[:-1], axis=dim)) if len(sizes) > 1 else (a,)
 
 
-_SPLITS = (c((5, 3), 2), c((5, 3), 2, 1), c((5, 3), (1, 4)), c((5, 3), [2, 0, 1], dim=-1), c((5,), 7), c((0, 3), 2), c((0, 3), 2, 1))
+_SPLITS = (
+    c((5, 3), 2),
+    c((5, 3), 2, 1),
+    c((5, 3), (1, 4)),
+    c((5, 3), [2, 0, 1], dim=-1),
+    c((5,), 7),
+    c((0, 3), 2),
+    c((0, 3), 2, 1),
+)
 _FIRST = {"0-d": "has no dimension"}
 
 
@@ -161,7 +272,11 @@ def _tensor_split(a, at, dim=0):
     return tuple(np.array_split(a, at, axis=dim))
 
 
-_lists("tensor_split", cases(c((5, 3), 2), c((5, 3), 4, 1), c((5, 3), (1, 3)), c((5, 3), (2, 1, 9), 1), c((5, 3), (1, -1)), c((0, 3), 2)), _tensor_split)
+_lists(
+    "tensor_split",
+    cases(c((5, 3), 2), c((5, 3), 4, 1), c((5, 3), (1, 3)), c((5, 3), (2, 1, 9), 1), c((5, 3), (1, -1)), c((0, 3), 2)),
+    _tensor_split,
+)
 
 
 def _chunk(a, chunks, dim=0):
@@ -171,7 +286,11 @@ def _chunk(a, chunks, dim=0):
 
 
 _lists("chunk", cases(c((5, 3), 2), c((5, 3), 3, 1), c((5,), 7), c((0, 3), 2, 1), c((6, 2), 4), c((0, 3), 3)), _chunk)
-_lists("unbind", cases(c((3, 4)), c((3, 4), 1), c((3,)), c((2, 3, 4), -1), c((2, 0))), lambda a, dim=0: tuple(np.moveaxis(a, dim, 0)))
+_lists(
+    "unbind",
+    cases(c((3, 4)), c((3, 4), 1), c((3,)), c((2, 3, 4), -1), c((2, 0))),
+    lambda a, dim=0: tuple(np.moveaxis(a, dim, 0)),
+)
 
 # ---- turned around ----
 
@@ -188,15 +307,43 @@ same("flipud", cases(c((3, 4)), c((3,)), c((0, 3))), np.flipud, missing={"0-d": 
 def _roll(a, shifts, dims=()):
     if isinstance(dims, int):
         dims = (dims,)
-    return np.roll(a, shifts, tuple(dims)) if len(dims) else np.roll(a, shifts if isinstance(shifts, int) else shifts[0])
+    return (
+        np.roll(a, shifts, tuple(dims)) if len(dims) else np.roll(a, shifts if isinstance(shifts, int) else shifts[0])
+    )
 
 
-same("roll", cases(c((3, 4), 1), c((3, 4), -2, 1), c((3, 4), (1, 2), (0, 1)), c((3, 4), (5, -1), dims=(1, 1)), c((0, 3), 1, 0), c((), 1), c((2, 3, 4), 2, -1)), _roll)
-same("rot90", cases(c((3, 4)), c((3, 4), 2), c((3, 4), -1), c((2, 3, 4), 1, (1, 2)), c((2, 3, 4), k=3, dims=[0, -1]), c((0, 3))),
-     lambda a, k=1, dims=(0, 1): np.rot90(a, k, dims), missing={"0-d": "needs a plane"})  # fmt: skip
+same(
+    "roll",
+    cases(
+        c((3, 4), 1),
+        c((3, 4), -2, 1),
+        c((3, 4), (1, 2), (0, 1)),
+        c((3, 4), (5, -1), dims=(1, 1)),
+        c((0, 3), 1, 0),
+        c((), 1),
+        c((2, 3, 4), 2, -1),
+    ),
+    _roll,
+)
+same(
+    "rot90",
+    cases(c((3, 4)), c((3, 4), 2), c((3, 4), -1), c((2, 3, 4), 1, (1, 2)), c((2, 3, 4), k=3, dims=[0, -1]), c((0, 3))),
+    lambda a, k=1, dims=(0, 1): np.rot90(a, k, dims),
+    missing={"0-d": "needs a plane"},
+)
 for _name, _fn in (("tril", np.tril), ("triu", np.triu)):
-    same(_name, cases(c((3, 4)), c((3, 4), 1), c((4, 3), -1), c((2, 3, 3), 0), c((0, 3)), c((3, 3), diagonal=-7)), lambda a, diagonal=0, fn=_fn: fn(a, diagonal), missing={"0-d": "needs a matrix"})
-same("diag", cases(c((3,)), c((3,), 1), c((3,), -2), c((3, 4)), c((3, 4), 1), c((3, 4), diagonal=-1), c((0,)), c((0, 3))), lambda a, diagonal=0: np.diag(a, diagonal), missing={"0-d": "needs a vector or a matrix"})
+    same(
+        _name,
+        cases(c((3, 4)), c((3, 4), 1), c((4, 3), -1), c((2, 3, 3), 0), c((0, 3)), c((3, 3), diagonal=-7)),
+        lambda a, diagonal=0, fn=_fn: fn(a, diagonal),
+        missing={"0-d": "needs a matrix"},
+    )
+same(
+    "diag",
+    cases(c((3,)), c((3,), 1), c((3,), -2), c((3, 4)), c((3, 4), 1), c((3, 4), diagonal=-1), c((0,)), c((0, 3))),
+    lambda a, diagonal=0: np.diag(a, diagonal),
+    missing={"0-d": "needs a vector or a matrix"},
+)
 
 
 def _diag_embed(a, offset=0, dim1=-2, dim2=-1):
@@ -210,8 +357,17 @@ def _diag_embed(a, offset=0, dim1=-2, dim2=-1):
     return np.moveaxis(out, (-2, -1), (dim1, dim2))
 
 
-same("diag_embed", cases(c((3,)), c((2, 3)), c((2, 3), 1), c((2, 3), -1, 0, 2), c((2, 3), 1, dim1=1, dim2=0), c((0, 3)), c((2, 0))), _diag_embed, missing={"0-d": "needs a dimension"})
-same("diagflat", cases(c((3,)), c((2, 2)), c((3,), 1), c((), 0), c((3,), offset=-1), c((0,))), lambda a, offset=0: np.diagflat(a, offset))
+same(
+    "diag_embed",
+    cases(c((3,)), c((2, 3)), c((2, 3), 1), c((2, 3), -1, 0, 2), c((2, 3), 1, dim1=1, dim2=0), c((0, 3)), c((2, 0))),
+    _diag_embed,
+    missing={"0-d": "needs a dimension"},
+)
+same(
+    "diagflat",
+    cases(c((3,)), c((2, 2)), c((3,), 1), c((), 0), c((3,), offset=-1), c((0,))),
+    lambda a, offset=0: np.diagflat(a, offset),
+)
 
 # ---- repeated ----
 
@@ -223,16 +379,30 @@ def _tile(a, *counts):
 _TILES = (c((3, 2), 2, 1), c((3, 2), (2, 1, 3)), c((3, 2), 1, 0), c((), 2), c((), ()), c((0, 3), 2, 2))
 same("repeat", cases(*_TILES), _tile)
 same("tile", cases(*_TILES, c((2, 3), 2)), _tile)
-same("repeat_interleave", cases(c((3, 2), 2), c((3, 2), 3, 0), c((3, 2), 2, -1), c((3, 2), 0, dim=1), c((), 2), c((0, 3), 2, 1)),
-     lambda a, n, dim=None: np.repeat(a, n, axis=dim))  # fmt: skip
+same(
+    "repeat_interleave",
+    cases(c((3, 2), 2), c((3, 2), 3, 0), c((3, 2), 2, -1), c((3, 2), 0, dim=1), c((), 2), c((0, 3), 2, 1)),
+    lambda a, n, dim=None: np.repeat(a, n, axis=dim),
+)
 
 
 def _unfold(a, dim, size, step):
     if a.ndim == 0:
         return np.broadcast_to(a, (size,))
-    dim %= a.ndim
-    return np.moveaxis(np.lib.stride_tricks.sliding_window_view(a, size, axis=dim), -1, -1)[(*([slice(None)] * dim), slice(None, None, step))] if 0 not in a.shape else np.zeros(
-        (*a.shape[:dim], (a.shape[dim] - size) // step + 1, *a.shape[dim + 1 :], size), a.dtype)  # fmt: skip
+    windows = np.lib.stride_tricks.sliding_window_view(a, size, axis=dim)
+    return windows[(*([slice(None)] * (dim % a.ndim)), slice(None, None, step))]
 
 
-same("unfold", cases(c((7,), 0, 3, 2), c((3, 5), 1, 2, 1), c((5, 3), 0, 2, 3), c((3, 4), -1, 4, 1), c((0, 4), 1, 2, 2), c((), 0, 1, 1), c((5,), 0, 2, 1)), _unfold)
+same(
+    "unfold",
+    cases(
+        c((7,), 0, 3, 2),
+        c((3, 5), 1, 2, 1),
+        c((5, 3), 0, 2, 3),
+        c((3, 4), -1, 4, 1),
+        c((0, 4), 1, 2, 2),
+        c((), 0, 1, 1),
+        c((5,), 0, 2, 1),
+    ),
+    _unfold,
+)
