@@ -334,11 +334,15 @@ static int call_inplace(const tp_op *op, tp_val *args) {
     tp_tensor *out[TPI_MAX_OUTS] = {NULL}, *old = NULL;
     tp_val mine[TPI_MAX_ARGS];
     memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
-    if (op->args[0].save == 2 || op->composite) { /* the rule needs what self held before */
+    bool needed = op->composite != NULL; /* does a rule need what self held before, as self or as another argument? */
+    for (int i = 0; i < op->nargs; i++)
+        needed |= args[i].tag == TPI_TENSOR && args[i].v.t == self && op->args[i].save == 2;
+    if (needed) {
         tp_val a = val_t(self);
         rc = tpi_call(&tpi_op_clone, &a, &old);
         if (rc) return rc;
-        mine[0] = val_t(old);
+        for (int i = 0; i < op->nargs; i++)
+            if (args[i].tag == TPI_TENSOR && args[i].v.t == self) mine[i] = val_t(old);
     }
     rc = tpi_call(op, mine, out);
     tp_release(old);

@@ -112,11 +112,11 @@ def _call(func, out_dims, randomness, leaves, spec, dims, size, kwargs):
 
 def _chunked(func, out_dims, randomness, leaves, spec, dims, size, kwargs, chunk):
     parts, out_spec = [], None
-    state = tp.get_rng_state() if randomness == _RANDOMNESS["same"] else None
+    state = tp.default_generator.get_state() if randomness == _RANDOMNESS["same"] else None
     for start in range(0, max(size, 1), chunk):
         n = min(chunk, size - start)
         if state is not None:  # the same draws in every chunk
-            tp.set_rng_state(state)
+            tp.default_generator.set_state(state)
         piece = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
         out = _call(func, out_dims, randomness, piece, spec, dims, n, kwargs)
         got, out_spec = flatten(out)
