@@ -115,9 +115,10 @@ T tpi_batch_full(tp_batch_ctx *c, int i) {
 }
 
 /* Elementwise with broadcasting: the batch dimension goes to the front, and a sample of lower rank gets ones behind
- * it, so that samples align from the right. Nothing moves when all batched operands agree on where it is. */
+ * it, so that samples align from the right. A result is contiguous as each sample sees it, whatever the operands are,
+ * so what a loop could view can be viewed. Nothing is done where it is in front already. */
 int tpi_batch_broadcast(tp_batch_ctx *c) {
-    int rank = 0, common = -1;
+    int rank = 0;
     bool agree = true;
     for (int i = 0; i < c->op->nargs; i++) {
         if (c->args[i].tag != TPI_TENSOR) continue;
@@ -128,10 +129,7 @@ int tpi_batch_broadcast(tp_batch_ctx *c) {
         if (c->args[i].tag != TPI_TENSOR) continue;
         int b = bdim_of(c, i), n = tpi_nsample(c, i);
         if (b < 0) agree &= n == 0;
-        else {
-            agree &= n == rank && (common < 0 || common == b);
-            common = b;
-        }
+        else agree &= n == rank && b == 0;
     }
     if (!agree)
         for (int i = 0; i < c->op->nargs; i++) {
@@ -148,7 +146,7 @@ int tpi_batch_broadcast(tp_batch_ctx *c) {
             c->args[i].v.t = t;
         }
     int rc = tpi_rule_call(c->op, c->args, c->out);
-    for (int k = 0; k < c->nout; k++) c->out_bdim[k] = agree ? common : 0;
+    for (int k = 0; k < c->nout; k++) c->out_bdim[k] = 0;
     return rc;
 }
 
