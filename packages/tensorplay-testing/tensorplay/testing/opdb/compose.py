@@ -81,7 +81,7 @@ def _each(names, s):
 
 def _grids(rng, dtype):
     yield Sample(([make(rng, dtype, 2), make(rng, dtype, 3)],))
-    yield Sample(([make(rng, dtype, 2), make(rng, dtype, 3)], "xy"))
+    yield Sample(([make(rng, dtype, 2), make(rng, dtype, 3)],), {"indexing": "xy"})
     yield Sample(([make(rng, dtype, 2), make(rng, dtype), make(rng, dtype, 3)],), {"indexing": "ij"})
     yield Sample(([make(rng, dtype, 2), make(rng, dtype, 3), make(rng, dtype, 2)],), {"indexing": "xy"})
     yield Sample(([make(rng, dtype, 0), make(rng, dtype, 3)],))
