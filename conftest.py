@@ -32,4 +32,5 @@ def pytest_configure(config):
 
 
 def pytest_report_header(config):
-    return f"operator matrix: --matrix-seed {os.environ['TP_MATRIX_SEED']} --matrix-fraction {os.environ['TP_MATRIX_FRACTION']}"
+    seed, fraction = os.environ["TP_MATRIX_SEED"], os.environ["TP_MATRIX_FRACTION"]
+    return f"operator matrix: --matrix-seed {seed} --matrix-fraction {fraction}"

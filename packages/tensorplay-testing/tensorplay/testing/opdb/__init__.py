@@ -21,6 +21,7 @@ _FAMILIES = (
     "linalg",
     "random",
     "nn",
+    "conv",
     "order",
 )
 

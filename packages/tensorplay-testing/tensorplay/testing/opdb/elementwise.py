@@ -525,7 +525,7 @@ def _nan_to_num(a, nan=None, posinf=None, neginf=None):
     return np.nan_to_num(a, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-add("nan_to_num", _nan_samples, _nan_to_num, dtypes=REAL, dtype="same")
+add("nan_to_num", _nan_samples, _nan_to_num, dtype="same")
 
 # ---- rounding ----
 
@@ -627,3 +627,51 @@ def _zero_samples(rng, dtype):
 
 
 add("zero", _zero_samples, lambda a: np.zeros_like(a), dtype="same")
+
+
+def _one_bound(word):
+    def samples(rng, dtype):
+        keep = {i: _same_ratio(1) for i in range(2)}
+        for shape in SHAPES:
+            yield Sample((_apart(rng, dtype, shape, ())[0], 1), vary=keep)
+        for shapes in (((2, 3), (3,)), ((), (3,)), ((2, 1, 3), (4, 1))):
+            yield Sample(_apart(rng, dtype, *shapes), vary=keep)
+        if dtype in FLOATS:
+            yield Sample((_apart(rng, dtype, (2, 3), ())[0], 0.5), vary=keep)
+            yield Sample((_special(dtype), 0.5), grad=False, note="special")
+
+    return samples
+
+
+def _bound_dtype(names, s):
+    numbers = [x for x in s.args[1:] if type(x) in (int, float)]
+    return promote([(n, a.ndim > 0) for n, a in zip(names, s.arrays())], numbers)
+
+
+add("clamp_min", _one_bound("min"), lambda a, m: np.maximum(_wrap(a), m), dtypes=REAL, dtype=_bound_dtype)
+add("clamp_max", _one_bound("max"), lambda a, m: np.minimum(_wrap(a), m), dtypes=REAL, dtype=_bound_dtype)
+
+
+def _float_power_samples(rng, dtype):
+    for a, b in _BROADCAST:
+        yield sample(make(rng, dtype, *a, low=0.3, high=2.5, gap=0.2), make(rng, dtype, *b))
+    x = make(rng, dtype, 2, 3, low=0.3, high=2.5, gap=0.2)
+    yield sample(x, 2)
+    yield sample(x, 0.5) if dtype not in SIGNED else sample(x, 3)
+    if dtype in ("float32", "float64"):
+        yield sample(2.5, make(rng, dtype, 3))
+
+
+def _float_power(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    wide = np.complex128 if "c" in a.dtype.kind + b.dtype.kind else np.float64
+    return np.power(a.astype(wide), b.astype(wide))
+
+
+add(
+    "float_power",
+    _float_power_samples,
+    _float_power,
+    dtype=lambda n, s: "complex128" if any(x in COMPLEX for x in n) else "float64",
+    scale=10,
+)

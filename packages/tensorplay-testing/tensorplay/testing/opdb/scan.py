@@ -53,11 +53,13 @@ def _lcse_calls(rng, dtype):
 
 
 def _lcse(a, dim):
-    a = a if a.dtype.kind == "f" else a.astype(float)
-    return np.logaddexp.accumulate(a, axis=dim) if a.ndim and a.size else a
+    a = a if a.dtype.kind in "fc" else a.astype(float)
+    if not a.ndim or not a.size:
+        return a
+    return np.logaddexp.accumulate(a, axis=dim) if a.dtype.kind == "f" else np.log(np.cumsum(np.exp(a), axis=dim))
 
 
-add("logcumsumexp", _lcse_calls, _lcse, dtypes=REAL, dtype="float")
+add("logcumsumexp", _lcse_calls, _lcse, dtype="float")
 
 
 def _running(better):
