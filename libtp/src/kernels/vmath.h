@@ -3,8 +3,8 @@
  * Every function maps n elements of x to y. x and y may be the same array (in place) but must not overlap
  * otherwise; no alignment is needed; n <= 0 does nothing. Special values (NaN, infinities, signed zeros) are those
  * of C99; real functions are within 1.5 ulp in float and 2 ulp in double over the whole domain.
- * Exceptions: silu in float and gelu in double may miss by a tenth of an ulp on processors without fused multiply-add;
- * the gelu derivatives, and digamma for x < 0, are exact to a few ulp of their terms, which cancel beside their zeros.
+ * Exceptions: silu in float, and without fused multiply-add gelu in double, may miss by a tenth of an ulp; the gelu
+ * derivatives, and digamma for x < 0, are exact to a few ulp of their terms, which cancel beside their zeros.
  * The last bit may depend on where in the array an element stands.
  * No function allocates, sets errno, or touches the floating-point environment apart from exception flags. */
 #ifndef TPI_VMATH_H

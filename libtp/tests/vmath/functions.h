@@ -17,7 +17,7 @@ typedef void binary_64(int64_t, const double *, const double *, double *);
 
 #define U(name) {#name, tpi_v##name##_f32, tpi_v##name##_f64, ULP_32, ULP_64, 0}
 
-/* Without fused multiply-add, silu and gelu miss by a tenth of an ulp. */
+/* silu, and gelu without fused multiply-add, may miss by a tenth of an ulp. */
 static const struct unary {
     const char *name;
     unary_32 *f32;
