@@ -6,7 +6,7 @@
  * Exceptions: silu in float, and without fused multiply-add gelu in double, may miss by a tenth of an ulp; the gelu
  * derivatives, and digamma for x < 0, are exact to a few ulp of their terms, which cancel beside their zeros.
  * The last bit may depend on where in the array an element stands.
- * No function allocates, sets errno, or touches the floating-point environment apart from exception flags. */
+ * No function allocates; errno and the exception flags are not kept. */
 #ifndef TPI_VMATH_H
 #define TPI_VMATH_H
 
