@@ -22,6 +22,7 @@ _FAMILIES = (
     "random",
     "nn",
     "conv",
+    "pool",
     "order",
 )
 
