@@ -3,6 +3,8 @@
  * `<f>_derivative(self, order)` whose derivative is itself at order + 1: exact to any order, one pass each, and right
  * at infinities, where formulas made of other operators would meet 0 * inf. Orders above MAX_ORDER are refused.
  * Everything is evaluated in double. */
+#include <complex.h>
+
 #include "kernels/loops.h"
 #include "kernels/vmath.h"
 
@@ -227,19 +229,53 @@ TP_CLONES static void sinc_block(int n, double *x, const family *f)
     }
 }
 
+/* The same for complex numbers, one at a time. */
+static double complex sinc_one(double complex x, const family *f)
+{
+    int order = f->order;
+    double complex y = PI * x, reduced = CMPLX(PI * (creal(x) - 2 * rint(0.5 * creal(x))), cimag(y)), sum = 0;
+    double scale = 1;
+    if (x == 0 && order == 0) return 1;
+    for (int j = 0; j < order; j++) scale *= PI;
+    if (order && cabs(y) < sinc_border(order)) {
+        for (int j = f->terms - 1; j >= 0; j--) sum = sum * (y * y) + f->coefficients[j];
+        return scale * (order & 1 ? sum * y : sum);
+    }
+    double complex s = csin(reduced), c = ccos(reduced);
+    sum = s / y;
+    for (int j = 1; j <= order; j++) sum = ((j & 2 ? -1 : 1) * (j & 1 ? c : s) - j * sum) / y;
+    return scale * sum;
+}
+
+static void sinc_c64(int64_t n, char **p, const int64_t *s, void *ctx)
+{
+    for (int64_t k = 0; k < n; k++)
+        *(float complex *)(p[0] + k * s[0]) = (float complex)sinc_one(*(float complex *)(p[1] + k * s[1]), ctx);
+}
+static void sinc_c128(int64_t n, char **p, const int64_t *s, void *ctx)
+{
+    for (int64_t k = 0; k < n; k++)
+        *(double complex *)(p[0] + k * s[0]) = sinc_one(*(double complex *)(p[1] + k * s[1]), ctx);
+}
+
+static int run_sinc(tp_call *c, family *f)
+{
+    static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_COMPLEX64] = sinc_c64, [TP_COMPLEX128] = sinc_c128};
+    sinc_series(f);
+    return tpi_is_complex(arg_t(&c->args[0])->dtype) ? tpi_elementwise(c, 1, 0, -1, table, f) : run_family(c, f);
+}
+
 int k_sinc_derivative(tp_call *c)
 {
     family f = {.block = sinc_block};
     int status = order_of(c, &f, 0);
-    if (status) return status;
-    sinc_series(&f);
-    return run_family(c, &f);
+    return status ? status : run_sinc(c, &f);
 }
 
 int k_sinc(tp_call *c)
 {
     family f = {.order = 0, .block = sinc_block};
-    return run_family(c, &f);
+    return run_sinc(c, &f);
 }
 
 /* With x = cot(t): atan^(n)(x) = (-1)^(n-1) (n-1)! sin(t)^n sin(n t), and sin(n t) = sin(t) U_(n-1)(cos t). */

@@ -230,16 +230,19 @@ static inline double replace(double x, const replacements *r)
 }
 LOOP1(nan_to_num_f32, float, float, (float)replace(x, ctx))
 LOOP1(nan_to_num_f64, double, double, replace(x, ctx))
+LOOP1(nan_to_num_c64, c64, c64, ((c64){(float)replace(x.re, ctx), (float)replace(x.im, ctx)}))
+LOOP1(nan_to_num_c128, c128, c128, ((c128){replace(x.re, ctx), replace(x.im, ctx)}))
 
 int k_nan_to_num(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {
-        SAME_ENTRIES, [TP_FLOAT32] = nan_to_num_f32, [TP_FLOAT64] = nan_to_num_f64};
+        SAME_ENTRIES, [TP_FLOAT32] = nan_to_num_f32, [TP_FLOAT64] = nan_to_num_f64, [TP_COMPLEX64] = nan_to_num_c64,
+        [TP_COMPLEX128] = nan_to_num_c128};
     static const double largest[] = {[TP_FLOAT16] = 65504,
                                      [TP_BFLOAT16] = 0x1.fep127,
                                      [TP_FLOAT32] = 0x1.fffffep127,
                                      [TP_FLOAT64] = 0x1.fffffffffffffp1023};
-    int dtype = arg_t(&c->args[0])->dtype;
+    int dtype = tpi_to_real(arg_t(&c->args[0])->dtype);
     double most = tpi_is_float(dtype) ? largest[dtype] : 0;
     const tp_val *a = c->args;
     replacements r = {arg_none(&a[1]) ? 0 : arg_f(&a[1]), arg_none(&a[2]) ? most : arg_f(&a[2]),
@@ -276,5 +279,8 @@ LOOP2(logaddexp_f64, double, double, double, logaddexp_double(x, y))
 int k_logaddexp(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = logaddexp_f32, [TP_FLOAT64] = logaddexp_f64};
+    if (tpi_is_complex(arg_t(&c->args[0])->dtype))
+        return tpi_vector2(c, (tpi_vfns){.c64 = (const void *)tpi_vlogaddexp_c64,
+                                         .c128 = (const void *)tpi_vlogaddexp_c128});
     return tpi_elementwise(c, 2, 0, -1, table, NULL);
 }

@@ -7,7 +7,10 @@ enum { BLOCK = 256 };
 /* ---- activations with parameters ---- */
 int k_sigmoid(tp_call *c)
 {
-    return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vsigmoid_f32, .f64 = (const void *)tpi_vsigmoid_f64});
+    return tpi_vector1(c, (tpi_vfns){.f32 = (const void *)tpi_vsigmoid_f32,
+                                     .f64 = (const void *)tpi_vsigmoid_f64,
+                                     .c64 = (const void *)tpi_vsigmoid_c64,
+                                     .c128 = (const void *)tpi_vsigmoid_c128});
 }
 
 static int approximation(tp_call *c, int at, bool *tanh)

@@ -8,12 +8,12 @@
     int k_##op(tp_call *c) { return tpi_vector1(c, (tpi_vfns){__VA_ARGS__}); }
 
 KERNEL(exp, REAL(exp), COMPLEX(exp))
-KERNEL(exp2, REAL(exp2))
-KERNEL(expm1, REAL(expm1))
+KERNEL(exp2, REAL(exp2), COMPLEX(exp2))
+KERNEL(expm1, REAL(expm1), COMPLEX(expm1))
 KERNEL(log, REAL(log), COMPLEX(log))
-KERNEL(log2, REAL(log2))
-KERNEL(log10, REAL(log10))
-KERNEL(log1p, REAL(log1p))
+KERNEL(log2, REAL(log2), COMPLEX(log2))
+KERNEL(log10, REAL(log10), COMPLEX(log10))
+KERNEL(log1p, REAL(log1p), COMPLEX(log1p))
 KERNEL(sin, REAL(sin), COMPLEX(sin))
 KERNEL(cos, REAL(cos), COMPLEX(cos))
 KERNEL(tan, REAL(tan), COMPLEX(tan))
@@ -29,7 +29,7 @@ KERNEL(atanh, REAL(atanh), COMPLEX(atanh))
 KERNEL(sqrt, REAL(sqrt), COMPLEX(sqrt))
 KERNEL(erf, REAL(erf))
 KERNEL(erfc, REAL(erfc))
-KERNEL(silu, REAL(silu))
+KERNEL(silu, REAL(silu), COMPLEX(silu))
 
 int k_atan2(tp_call *c) { return tpi_vector2(c, (tpi_vfns){REAL(atan2)}); }
 int k_hypot(tp_call *c) { return tpi_vector2(c, (tpi_vfns){REAL(hypot)}); }

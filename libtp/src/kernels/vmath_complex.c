@@ -1,6 +1,10 @@
 /* Complex mathematics through the C99 functions, whose Annex G fixes branch cuts and special values. */
 #include "vmath_impl.h"
 
+#define PI 3.14159265358979323846
+#define LN2 0.69314718055994530942
+#define LN10 2.30258509299404568402
+
 #define COMPLEX(name, f32, f64)                                                      \
     void tpi_v##name##_c64(int64_t n, const float complex *x, float complex *y)       \
     {                                                                                \
@@ -49,6 +53,98 @@ static float complex reciprocal32(float complex z)
         return CMPLXF((float)(1.0 / fabs(a)), NAN);
     double d = a * a + b * b;
     return CMPLXF((float)(a / d), (float)(-b / d));
+}
+
+/* 2^z; the logarithm of 2 times a large real part would lose its digits. */
+static double complex cexp2(double complex z)
+{
+    double a = creal(z), b = cimag(z), size = exp2(a), angle = b * LN2;
+    if (!isfinite(a) || !isfinite(b)) return cexp(CMPLX(a * LN2, angle));
+    return CMPLX(size * cos(angle), b == 0 ? b : size * sin(angle));
+}
+
+/* exp(z) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + i exp(a) sin(b) */
+static double complex cexpm1(double complex z)
+{
+    double a = creal(z), b = cimag(z), half = sin(0.5 * b);
+    if (!isfinite(a) || !isfinite(b)) return cexp(z) - 1;
+    return CMPLX(expm1(a) * cos(b) - 2 * half * half, b == 0 ? b : exp(a) * sin(b));
+}
+
+/* log|1 + z| = log1p(a (2 + a) + b^2) / 2, whose terms cancel near the unit circle around -1. */
+static double complex clog1p(double complex z)
+{
+    double a = creal(z), b = cimag(z);
+    if (!(fabs(a) < 0.75 && fabs(b) < 0.75)) return clog(CMPLX(1 + a, b));
+    long double excess = (long double)a * (2 + (long double)a) + (long double)b * b;
+    return CMPLX(0.5 * log1p((double)excess), atan2(b, 1 + a));
+}
+
+static double complex clog2_(double complex z)
+{
+    double complex w = clog(z);
+    return CMPLX(creal(w) / LN2, cimag(w) / LN2);
+}
+
+static double complex clog10_(double complex z)
+{
+    double complex w = clog(z);
+    return CMPLX(creal(w) / LN10, cimag(w) / LN10);
+}
+
+/* The exponential that does not overflow is taken: exp(z) / (1 + exp(z)) left of the imaginary axis. */
+static double complex csigmoid(double complex z)
+{
+    double complex e = cexp(creal(z) < 0 ? z : -z), w = reciprocal64(1 + e);
+    return creal(z) < 0 ? e * w : w;
+}
+
+static double complex csilu(double complex z) { return z * csigmoid(z); }
+
+/* The larger by real part is taken out; the angle is brought back to (-pi, pi]. */
+static double complex clogaddexp(double complex x, double complex y)
+{
+    if (creal(x) < creal(y)) {
+        double complex t = x;
+        x = y;
+        y = t;
+    }
+    if (isinf(creal(x)) && !isnan(creal(y)) && !isnan(cimag(x)) && !(creal(x) > 0 && creal(x) == creal(y))) return x;
+    double complex r = x + clog1p(cexp(y - x));
+    double angle = cimag(r);
+    return CMPLX(creal(r), fabs(angle) > PI ? angle - 2 * PI * rint(angle / (2 * PI)) : angle);
+}
+
+/* float is evaluated in double. */
+#define THROUGH_DOUBLE(name, f)                                                  \
+    void tpi_v##name##_c64(int64_t n, const float complex *x, float complex *y)  \
+    {                                                                            \
+        for (int64_t i = 0; i < n; i++)                                          \
+            y[i] = (float complex)f(x[i]);                                       \
+    }                                                                            \
+    void tpi_v##name##_c128(int64_t n, const double complex *x, double complex *y) \
+    {                                                                            \
+        for (int64_t i = 0; i < n; i++)                                          \
+            y[i] = f(x[i]);                                                      \
+    }
+THROUGH_DOUBLE(exp2, cexp2)
+THROUGH_DOUBLE(expm1, cexpm1)
+THROUGH_DOUBLE(log1p, clog1p)
+THROUGH_DOUBLE(log2, clog2_)
+THROUGH_DOUBLE(log10, clog10_)
+THROUGH_DOUBLE(sigmoid, csigmoid)
+THROUGH_DOUBLE(silu, csilu)
+
+void tpi_vlogaddexp_c64(int64_t n, const float complex *x, const float complex *y, float complex *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (float complex)clogaddexp(x[i], y[i]);
+}
+
+void tpi_vlogaddexp_c128(int64_t n, const double complex *x, const double complex *y, double complex *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = clogaddexp(x[i], y[i]);
 }
 
 COMPLEX(exp, cexpf, cexp)

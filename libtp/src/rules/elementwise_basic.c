@@ -148,7 +148,8 @@ int c_masked_fill(tp_call *c)
                         tpi_str(value));
     if (mask->dtype != TP_BOOL)
         return tpi_fail(TP_ERR_TYPE, "masked_fill: mask must be bool, got %s", tp_dtype_name(mask->dtype));
-    if (!tpi_can_cast(value->dtype, self->dtype))
+    bool number = (value->flags & TPI_F_WEAK) && !tpi_is_complex(value->dtype); /* converted as a fill does */
+    if (!number && !tpi_can_cast(value->dtype, self->dtype))
         return tpi_fail(TP_ERR_TYPE, "masked_fill: a value of dtype %s does not fit a tensor of dtype %s",
                         tp_dtype_name(value->dtype), tp_dtype_name(self->dtype));
     tp_tensor *cast = NULL;
@@ -187,6 +188,25 @@ static bool plain_number(T e, double *v)
     *v = s.v.f;
     return s.tag == TP_SCALAR_FLOAT;
 }
+
+static int double_power(tp_call *c, T x, T e)
+{
+    tpi_scope s;
+    tpi_scope_open(&s);
+    if (c->args[0].tag == TPI_SCALAR) x = tpi_own(tp_weak_scalar(&c->args[0].v.s));
+    if (!tpi_bad()) {
+        int dtype = tpi_is_complex(x->dtype) || tpi_is_complex(e->dtype) ? TP_COMPLEX128 : TP_FLOAT64;
+        x = x_pow(x_cast(x, dtype), x_cast(e, dtype));
+    }
+    tpi_retain(x);
+    int status = tpi_scope_close(&s);
+    if (status) tp_release(x);
+    else c->out[0] = x;
+    return status;
+}
+
+int c_float_power(tp_call *c) { return double_power(c, arg_t(&c->args[0]), arg_t(&c->args[1])); }
+int c_float_power_scalar(tp_call *c) { return double_power(c, NULL, arg_t(&c->args[1])); }
 
 static T is_zero(T t) { return x_eq(t, x_scalar(0, t)); }
 

@@ -66,7 +66,15 @@ static int over_dims_as(tp_call *c, const char *op, const tp_op *primitive, int 
 
 /* ---- sum, mean, prod ---- */
 
-int c_sum(tp_call *c) { return over_dims_as(c, "sum", &tpi_op_sum_dims, 3, false); }
+int c_sum(tp_call *c)
+{
+    int rc = over_dims_as(c, "sum", &tpi_op_sum_dims, 3, false);
+    if (rc || arg_none(&c->args[3]) || c->out[0]->dtype == (int)arg_i(&c->args[3])) return rc;
+    tp_tensor *wide = c->out[0]; /* bool and small integers grew to int64 */
+    rc = tpi_call(&tpi_op_cast, (tp_val[]){val_t(wide), c->args[3]}, c->out);
+    tp_release(wide);
+    return rc;
+}
 
 int c_mean(tp_call *c)
 {
@@ -155,6 +163,7 @@ int c_prod(tp_call *c)
     T x = one_dim(c, "prod", self, &c->args[1], &d, &keepdim);
     if (x && (x = tpi_as(x, &c->args[3], false)))
         r = all_kept(x_prod_dim(x, d, keepdim && !arg_none(&c->args[1])), self, &c->args[1], keepdim);
+    if (!arg_none(&c->args[3])) r = x_to_dtype(r, (int)arg_i(&c->args[3])); /* bool and small integers grew to int64 */
     return scope_result(&s, c, r);
 }
 

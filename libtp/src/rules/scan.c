@@ -71,13 +71,20 @@ int affine_scan__jvp(tp_jvp_ctx *c)
 
 /* ---- logcumsumexp_scan(self, dim) ---- */
 
-/* exp(y[j-1] - y[j]), which is at most 1, at place j - 1 + at; the remaining place is 0. */
+/* conj(exp(a - b)), which is 0 where both are -inf. */
+static T exp_difference(T a, T b)
+{
+    if (!a || !tpi_is_complex(a->dtype)) return x_exp_sub(a, b);
+    return x_conj(x_where(x_logical_and(x_eq(a, b), x_isinf(a)), x_scalar(0, a), x_exp(x_sub(a, b, &tpi_one))));
+}
+
+/* conj(exp(y[j-1] - y[j])), which is at most 1 for real y, at place j - 1 + at; the remaining place is 0. */
 static T decay(T y, int64_t dim, int at)
 {
     if (!y) return NULL;
     int64_t n = y->shape[dim];
     if (n == 0) return y;
-    T e = x_exp_sub(x_slice(y, dim, 0, n - 1, 1), x_slice(y, dim, 1, n, 1));
+    T e = exp_difference(x_slice(y, dim, 0, n - 1, 1), x_slice(y, dim, 1, n, 1));
     return x_slice_backward(e, y->shape, y->ndim, dim, at, n - 1 + at, 1);
 }
 
@@ -87,7 +94,7 @@ int logcumsumexp_scan__vjp(tp_vjp_ctx *c)
 {
     T self = arg_t(&c->args[0]), y = c->results[0];
     int64_t dim = arg_i(&c->args[1]);
-    c->out[0] = x_mul(x_exp_sub(self, y), x_affine_scan(c->grads[0], decay(y, dim, 0), dim, true));
+    c->out[0] = x_mul(exp_difference(self, y), x_affine_scan(c->grads[0], decay(y, dim, 0), dim, true));
     return 0;
 }
 
@@ -95,7 +102,7 @@ int logcumsumexp_scan__jvp(tp_jvp_ctx *c)
 {
     T self = arg_t(&c->args[0]), y = c->results[0];
     int64_t dim = arg_i(&c->args[1]);
-    c->out[0] = x_affine_scan(x_mul(x_exp_sub(self, y), c->tangents[0]), decay(y, dim, 1), dim, false);
+    c->out[0] = x_affine_scan(x_mul(x_conj(exp_difference(self, y)), c->tangents[0]), x_conj(decay(y, dim, 1)), dim, false);
     return 0;
 }
 
@@ -164,6 +171,9 @@ int log_softmax_backward__jvp(tp_jvp_ctx *c)
 
 /* ---- composites ---- */
 
+/* The dtype that was asked for: scans and products of bool and small integers are computed in int64. */
+static T as_asked(T r, const tp_val *dtype) { return arg_none(dtype) ? r : x_to_dtype(r, (int)arg_i(dtype)); }
+
 /* The result of a scan of a lifted 0-d tensor is 0-d. */
 static T unlift(T r, T self) { return r && self->ndim == 0 ? x_reshape_to(r, 0, self->shape) : r; }
 
@@ -179,7 +189,7 @@ int c_cumsum(tp_call *c)
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    return scope_result(&s, c, unlift(x_cumsum_scan(tpi_lift(tpi_as(self, &c->args[2], false)), d, false), self));
+    return scope_result(&s, c, unlift(as_asked(x_cumsum_scan(tpi_lift(tpi_as(self, &c->args[2], false)), d, false), &c->args[2]), self));
 }
 
 int c_cumprod(tp_call *c)
@@ -190,7 +200,7 @@ int c_cumprod(tp_call *c)
     tpi_scope s;
     tpi_scope_open(&s);
     T x = tpi_lift(tpi_as(self, &c->args[2], false));
-    return scope_result(&s, c, unlift(x_cumprod_scan(x, d, false, false), self));
+    return scope_result(&s, c, unlift(as_asked(x_cumprod_scan(x, d, false, false), &c->args[2]), self));
 }
 
 int c_logcumsumexp(tp_call *c)
@@ -198,7 +208,6 @@ int c_logcumsumexp(tp_call *c)
     T self = arg_t(&c->args[0]);
     int d, rc = checked_dim(c, "logcumsumexp", &d);
     if (rc) return rc;
-    if (tpi_is_complex(self->dtype)) return tpi_need_float("logcumsumexp", self, false);
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, unlift(x_logcumsumexp_scan(tpi_lift(tpi_as(self, NULL, true)), d), self));

@@ -157,6 +157,11 @@ def _from_sequence(data, dtype):
         a = np.array(data)
     except ValueError:
         raise ValueError("tensor: nested sequences must have equal lengths at each depth") from None
+    if a.dtype.kind == "f" and kinds and kinds <= {bool, int}:  # NumPy's answer to integers beyond int64
+        try:
+            a = np.array(data, np.uint64)
+        except OverflowError:
+            raise OverflowError("tensor: the integers fit neither int64 nor uint64") from None
     if a.dtype.kind == "O":
         if all(k is int or k is bool for k in kinds):
             raise OverflowError("tensor: an integer does not fit in 64 bits")

@@ -477,3 +477,29 @@ def test_threads_agree():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(tp.ones(2, 3))
+
+
+@pytest.mark.parametrize("dtype", [tp.bool, tp.uint8, tp.int32])
+def test_the_dtype_that_was_asked_for(dtype):
+    x = tp.tensor([[True, False], [True, True]])
+    for r in (x.sum(dtype=dtype), x.sum(0, dtype=dtype), x.prod(dtype=dtype), x.prod(1, dtype=dtype),
+              x.cumsum(0, dtype=dtype), x.cumprod(1, dtype=dtype)):  # fmt: skip
+        assert r.dtype == dtype
+    assert x.prod(1, dtype=dtype).tolist() == [0, 1] and x.cumprod(1, dtype=dtype).tolist() == [[1, 0], [1, 1]]
+
+
+def test_complex_logcumsumexp(transforms):
+    z = np.array([[1 + 2j, 0.5 - 1j, -2 + 3j, 800 + 1j], [-900 + 1j, -901 + 0.5j, -899.0, -900 - 2j]])
+    top = np.maximum.accumulate(z.real, 1)
+    want = np.stack([top[:, k] + np.log(np.exp(z[:, : k + 1] - top[:, k : k + 1]).sum(1)) for k in range(4)], 1)
+    x = tp.tensor(z)
+    np.testing.assert_allclose(tp.logcumsumexp(x, 1).numpy(), want, rtol=1e-14)
+    h, v = 1e-6, np.array([[0.5, 1j, 2.0, -1.0], [1.0, 2.0, 0.5 + 1j, 1j]])
+    f = lambda t: tp.logcumsumexp(t, 1)
+    slope = (f(tp.tensor(z + h * v)).numpy() - f(tp.tensor(z - h * v)).numpy()) / (2 * h)
+    tangent = transforms.jvp(f)(x, tp.tensor(v)).numpy()
+    np.testing.assert_allclose(tangent, slope, rtol=1e-6)
+    w = np.array([[1.0, 2j, -1.0, 0.5], [1j, 1.0, 1.0, 2.0]])
+    ct = transforms.vjp(f)(x, tp.tensor(w)).numpy()
+    np.testing.assert_allclose((ct.conj() * v).sum(), (w.conj() * tangent).sum(), rtol=1e-12)
+    assert tp.logcumsumexp(tp.tensor([complex(-np.inf, 0), 1j]), 0).tolist()[1] == pytest.approx(1j)
