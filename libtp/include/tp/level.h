@@ -20,9 +20,17 @@ typedef enum tp_randomness { TP_RANDOM_ERROR = 0, TP_RANDOM_DIFFERENT = 1, TP_RA
 
 /* Which transform a level serves: named in messages about tensors that escaped from it. */
 typedef enum tp_origin {
-    TP_ORIGIN_NONE = 0, TP_ORIGIN_VMAP = 1, TP_ORIGIN_GRAD = 2, TP_ORIGIN_VJP = 3, TP_ORIGIN_JVP = 4,
-    TP_ORIGIN_JACREV = 5, TP_ORIGIN_JACFWD = 6, TP_ORIGIN_HESSIAN = 7, TP_ORIGIN_LINEARIZE = 8,
-    TP_ORIGIN_AUTOGRAD = 9, TP_ORIGIN_FUNCTION = 10
+    TP_ORIGIN_NONE = 0,
+    TP_ORIGIN_VMAP = 1,
+    TP_ORIGIN_GRAD = 2,
+    TP_ORIGIN_VJP = 3,
+    TP_ORIGIN_JVP = 4,
+    TP_ORIGIN_JACREV = 5,
+    TP_ORIGIN_JACFWD = 6,
+    TP_ORIGIN_HESSIAN = 7,
+    TP_ORIGIN_LINEARIZE = 8,
+    TP_ORIGIN_AUTOGRAD = 9,
+    TP_ORIGIN_FUNCTION = 10
 } tp_origin;
 
 TP_API int tp_level_depth(void);
@@ -66,8 +74,7 @@ TP_API bool tp_grad_mode_get(void);
 TP_API int tp_backward(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor *const *inputs,
                        int64_t n_inputs, bool retain, bool create_graph);
 TP_API int tp_autograd_grad(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor *const *inputs,
-                            int64_t n_inputs, bool retain, bool create_graph, bool allow_unused,
-                            tp_tensor **grads_in);
+                            int64_t n_inputs, bool retain, bool create_graph, bool allow_unused, tp_tensor **grads_in);
 
 TP_END_DECLS
 #endif

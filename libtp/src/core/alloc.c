@@ -106,13 +106,10 @@ static void *system_alloc(size_t size, bool *zeroed)
     if (size >= HUGE_PAGE) {
         /* Aligned to a huge page: map one more and cut off both ends. */
         char *p = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED)
-            return NULL;
+        if (p == MAP_FAILED) return NULL;
         size_t head = (size_t)(-(uintptr_t)p & (HUGE_PAGE - 1));
-        if (head)
-            munmap(p, head);
-        if (head < HUGE_PAGE)
-            munmap(p + head + size, HUGE_PAGE - head);
+        if (head) munmap(p, head);
+        if (head < HUGE_PAGE) munmap(p + head + size, HUGE_PAGE - head);
         madvise(p + head, size, MADV_HUGEPAGE);
         *zeroed = true;
         return p + head;
@@ -165,12 +162,9 @@ static void flush_thread(thread_cache *cache)
 
 static void unlink_block(block *b)
 {
-    if (b->prev)
-        b->prev->next = b->next;
-    else
-        large[b->cls] = b->next;
-    if (b->next)
-        b->next->prev = b->prev;
+    if (b->prev) b->prev->next = b->next;
+    else large[b->cls] = b->next;
+    if (b->next) b->next->prev = b->prev;
     *(b->newer ? &b->newer->older : &newest) = b->older;
     *(b->older ? &b->older->newer : &oldest) = b->newer;
     large_bytes -= b->size;
@@ -205,8 +199,7 @@ static void thread_ended(void *p)
     flush_thread(cache);
     pthread_mutex_lock(&lock);
     *(cache->prev ? &cache->prev->next : &threads) = cache->next;
-    if (cache->next)
-        cache->next->prev = cache->prev;
+    if (cache->next) cache->next->prev = cache->prev;
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&total_bytes, LOAD(cache->bytes));
     atomic_fetch_add(&total_count, LOAD(cache->count));
@@ -214,15 +207,9 @@ static void thread_ended(void *p)
 }
 
 /* A child sees the lists of the process whole; those of threads it does not have stay as they are. */
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
+static void before_fork(void) { pthread_mutex_lock(&lock); }
 
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
 
 static void start(void)
 {
@@ -232,8 +219,7 @@ static void start(void)
     const char *off = getenv("TP_NO_CACHE");
     caching = !(off && *off && strcmp(off, "0"));
 #endif
-    if (pthread_key_create(&key, thread_ended) != 0)
-        caching = false;
+    if (pthread_key_create(&key, thread_ended) != 0) caching = false;
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
@@ -241,19 +227,16 @@ static void start(void)
 static __attribute__((noinline)) thread_cache *make_cache(void)
 {
     pthread_once(&once, start);
-    if (!caching || tls_ended)
-        return NULL;
+    if (!caching || tls_ended) return NULL;
     thread_cache *cache = calloc(1, sizeof *cache);
-    if (!cache)
-        return NULL;
+    if (!cache) return NULL;
     if (pthread_setspecific(key, cache) != 0) {
         free(cache);
         return NULL;
     }
     pthread_mutex_lock(&lock);
     cache->next = threads;
-    if (threads)
-        threads->prev = cache;
+    if (threads) threads->prev = cache;
     threads = cache;
     pthread_mutex_unlock(&lock);
     return tls_cache = cache;
@@ -267,8 +250,7 @@ static inline thread_cache *thread_cache_get(void)
 
 void tp_empty_cache(void)
 {
-    if (tls_cache)
-        flush_thread(tls_cache);
+    if (tls_cache) flush_thread(tls_cache);
     pthread_mutex_lock(&lock);
     block *list = evict(0);
     pthread_mutex_unlock(&lock);
@@ -281,8 +263,7 @@ static void count_total(int64_t bytes)
 {
     int64_t now = atomic_fetch_add(&total_bytes, bytes) + bytes;
     int64_t peak = LOAD(peak_bytes);
-    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now))
-        ;
+    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now));
 }
 
 static inline void count(thread_cache *cache, int64_t bytes, unsigned allocations)
@@ -332,8 +313,7 @@ static void *take_large(unsigned cls)
 {
     pthread_mutex_lock(&lock);
     block *b = large[cls];
-    if (b)
-        unlink_block(b);
+    if (b) unlink_block(b);
     pthread_mutex_unlock(&lock);
     return b;
 }
@@ -361,8 +341,7 @@ static bool keep_large(void *p, size_t size, unsigned cls)
         b->cls = cls;
         b->prev = NULL;
         b->next = large[cls];
-        if (b->next)
-            b->next->prev = b;
+        if (b->next) b->next->prev = b;
         large[cls] = b;
         b->newer = NULL;
         b->older = newest;
@@ -379,8 +358,7 @@ static bool keep_large(void *p, size_t size, unsigned cls)
 static void *allocate(size_t bytes, bool *zeroed)
 {
     *zeroed = false;
-    if (bytes > BYTES_MAX)
-        return tpi_null(TP_ERR_MEMORY, "out of memory: %zu bytes", bytes);
+    if (bytes > BYTES_MAX) return tpi_null(TP_ERR_MEMORY, "out of memory: %zu bytes", bytes);
     thread_cache *cache = thread_cache_get();
     size_t size;
     void *p = NULL;
@@ -399,18 +377,15 @@ static void *allocate(size_t bytes, bool *zeroed)
         }
     } else {
         unsigned cls = large_class(bytes, &size);
-        if (caching)
-            p = take_large(cls);
+        if (caching) p = take_large(cls);
     }
-    if (!p)
-        p = system_alloc(size, zeroed);
+    if (!p) p = system_alloc(size, zeroed);
     if (!p) {
         tp_empty_cache();
         p = system_alloc(size, zeroed);
     }
 #endif
-    if (!p)
-        return tpi_null(TP_ERR_MEMORY, "out of memory: %zu bytes", bytes);
+    if (!p) return tpi_null(TP_ERR_MEMORY, "out of memory: %zu bytes", bytes);
     count(cache, (int64_t)bytes, 1);
     return p;
 }
@@ -425,15 +400,13 @@ void *tpi_calloc(size_t bytes)
 {
     bool zeroed;
     void *p = allocate(bytes, &zeroed);
-    if (p && !zeroed)
-        memset(p, 0, bytes);
+    if (p && !zeroed) memset(p, 0, bytes);
     return p;
 }
 
 void tpi_free(void *p, size_t bytes)
 {
-    if (!p)
-        return;
+    if (!p) return;
     thread_cache *cache = thread_cache_get();
     count(cache, -(int64_t)bytes, 0);
     size_t size = bytes;
@@ -441,8 +414,7 @@ void tpi_free(void *p, size_t bytes)
     if (bytes <= SMALL_MAX) {
         unsigned cls = small_class(bytes, &size);
         if (cache) {
-            if (LOAD(cache->small_bytes) + size > SMALL_KEEP)
-                flush_small(cache);
+            if (LOAD(cache->small_bytes) + size > SMALL_KEEP) flush_small(cache);
             ((node *)p)->next = cache->small[cls];
             cache->small[cls] = p;
             STORE(cache->small_bytes, LOAD(cache->small_bytes) + size);
@@ -450,8 +422,7 @@ void tpi_free(void *p, size_t bytes)
         }
     } else {
         unsigned cls = large_class(bytes, &size);
-        if (caching && keep_large(p, size, cls))
-            return;
+        if (caching && keep_large(p, size, cls)) return;
     }
 #endif
     system_free(p, size);

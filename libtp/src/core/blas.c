@@ -74,8 +74,7 @@ static bool memory_is_limited(void)
     if (!strict) {
         FILE *f = fopen("/proc/sys/vm/overcommit_memory", "re");
         strict = f && fgetc(f) == '2' ? 2 : 1;
-        if (f)
-            fclose(f);
+        if (f) fclose(f);
     }
     struct rlimit space, data;
     return strict == 2 || getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY ||
@@ -90,8 +89,7 @@ static bool can_map(size_t bytes)
         tp_empty_cache();
         p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
-    if (p == MAP_FAILED)
-        return false;
+    if (p == MAP_FAILED) return false;
     munmap(p, bytes);
     return true;
 }
@@ -101,8 +99,7 @@ static bool can_map(size_t bytes)
 static void *symbol(const char *name)
 {
     char full[128];
-    if (snprintf(full, sizeof full, "%s%s", blas.prefix, name) >= (int)sizeof full)
-        return NULL;
+    if (snprintf(full, sizeof full, "%s%s", blas.prefix, name) >= (int)sizeof full) return NULL;
     return dlsym(blas.handle, full);
 }
 
@@ -110,8 +107,7 @@ static void *symbol(const char *name)
 static int load(const char *name)
 {
     struct stat file = {.st_size = 48 << 20};
-    if (strchr(name, '/') && stat(name, &file) != 0)
-        return TP_ERR_VALUE;
+    if (strchr(name, '/') && stat(name, &file) != 0) return TP_ERR_VALUE;
 
     void *already = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (!already) {
@@ -127,8 +123,7 @@ static int load(const char *name)
     bool pinned = !already && sched_getaffinity(0, sizeof all, &all) == 0;
     if (pinned) {
         int cpu = 0;
-        while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &all))
-            cpu++;
+        while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &all)) cpu++;
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
         pinned = sched_setaffinity(0, sizeof one, &one) == 0;
@@ -139,10 +134,8 @@ static int load(const char *name)
         const char *text = dlerror();
         snprintf(fault, sizeof fault, "%s", text ? text : "");
     }
-    if (pinned)
-        sched_setaffinity(0, sizeof all, &all);
-    if (already)
-        dlclose(already);
+    if (pinned) sched_setaffinity(0, sizeof all, &all);
+    if (already) dlclose(already);
     if (!blas.handle) {
         if (strstr(fault, "emory") || strstr(fault, "failed to map") || strstr(fault, "cannot map"))
             return tpi_fail(TP_ERR_MEMORY, "out of memory: can't load %s", name);
@@ -164,8 +157,7 @@ static int load(const char *name)
         return TP_ERR_VALUE;
     }
     blas.shared = already != NULL;
-    if (!blas.shared)
-        set_num_threads(1);
+    if (!blas.shared) set_num_threads(1);
     blas.buffer_bytes = *blas.prefix ? 33 * MIB : 129 * MIB;
     Dl_info info;
     const char *path = dladdr((void *)blas.sgemm, &info) && info.dli_fname ? info.dli_fname : name;
@@ -178,8 +170,7 @@ static void own_folder(char *folder, size_t size)
 {
     Dl_info info;
     *folder = 0;
-    if (!dladdr((void *)&state, &info) || !info.dli_fname)
-        return;
+    if (!dladdr((void *)&state, &info) || !info.dli_fname) return;
     const char *slash = strrchr(info.dli_fname, '/');
     if (slash && (size_t)(slash - info.dli_fname) + 1 < size)
         snprintf(folder, size, "%.*s", (int)(slash - info.dli_fname) + 1, info.dli_fname);
@@ -190,8 +181,7 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&load_lock);
     pthread_mutex_lock(&lock);
-    while (calls)
-        pthread_cond_wait(&left, &lock);
+    while (calls) pthread_cond_wait(&left, &lock);
 }
 
 static void parent_after_fork(void)
@@ -206,16 +196,12 @@ static void child_after_fork(void)
     pthread_cond_init(&left, NULL);
 }
 
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, parent_after_fork, child_after_fork);
-}
+static void watch_forks(void) { pthread_atfork(before_fork, parent_after_fork, child_after_fork); }
 
 /* Loads a library unless that has been tried. TP_OK says that it has; see state for the result. */
 static int ready(void)
 {
-    if (atomic_load_explicit(&state, memory_order_acquire) != UNTRIED)
-        return TP_OK;
+    if (atomic_load_explicit(&state, memory_order_acquire) != UNTRIED) return TP_OK;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&load_lock);
@@ -229,8 +215,7 @@ static int ready(void)
         bool none = asked && !strcmp(asked, "built-in");
         status = TP_ERR_VALUE;
         for (size_t i = 0; i < sizeof names / sizeof *names && !none && status == TP_ERR_VALUE; i++)
-            if (names[i] && *names[i])
-                status = load(names[i]);
+            if (names[i] && *names[i]) status = load(names[i]);
         /* Without memory the next call tries again. */
         if (status != TP_ERR_MEMORY) {
             atomic_store_explicit(&state, status == TP_OK ? LOADED : ABSENT, memory_order_release);
@@ -243,15 +228,11 @@ static int ready(void)
 
 const char *tp_blas_library(void)
 {
-    if (ready() != TP_OK)
-        return NULL;
+    if (ready() != TP_OK) return NULL;
     return state == LOADED ? blas.path : "built-in";
 }
 
-void *tpi_lapack_symbol(const char *name)
-{
-    return ready() == TP_OK && state == LOADED ? symbol(name) : NULL;
-}
+void *tpi_lapack_symbol(const char *name) { return ready() == TP_OK && state == LOADED ? symbol(name) : NULL; }
 
 /* -- calls --------------------------------------------------------------------------------------- */
 
@@ -260,11 +241,9 @@ void *tpi_lapack_symbol(const char *name)
 static int first_in_thread(void)
 {
     static TPI_TLS bool seen;
-    if (seen)
-        return TP_OK;
+    if (seen) return TP_OK;
     void *volatile p = malloc(64 << 10);
-    if (!p)
-        return tpi_fail(TP_ERR_MEMORY, "out of memory: no room to call BLAS");
+    if (!p) return tpi_fail(TP_ERR_MEMORY, "out of memory: no room to call BLAS");
     free(p);
     seen = true;
     return TP_OK;
@@ -272,8 +251,7 @@ static int first_in_thread(void)
 
 int tpi_blas_enter(void)
 {
-    if (first_in_thread() != TP_OK)
-        return TP_ERR_MEMORY;
+    if (first_in_thread() != TP_OK) return TP_ERR_MEMORY;
     pthread_mutex_lock(&lock);
     /* The first buffer: alone in here, a triangular product (which has no path for small sizes) takes and
      * keeps it, right after the same mapping has been had and given back. */
@@ -330,41 +308,38 @@ static int transpose(char op)
     return op == 'N' ? NO_TRANS : op == 'T' ? TRANS : op == 'C' ? CONJ_TRANS : CONJ_NO_TRANS;
 }
 
-static bool lies_down(char op)
-{
-    return op == 'T' || op == 'C';
-}
+static bool lies_down(char op) { return op == 'T' || op == 'C'; }
 
-#define OWN(X, T)                                                                                                     \
-    static int own_##X(const problem *p)                                                                              \
-    {                                                                                                                 \
-        return tpi_gemm_own_##X(p->op_a, p->op_b, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, p->accumulate, p->c,  \
-                                p->ldc);                                                                              \
+#define OWN(X, T)                                                                                                    \
+    static int own_##X(const problem *p)                                                                             \
+    {                                                                                                                \
+        return tpi_gemm_own_##X(p->op_a, p->op_b, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, p->accumulate, p->c, \
+                                p->ldc);                                                                             \
     }
 
 /* A product with a vector is gemv's: matrix times column, or the transposed matrix times the row. */
-#define CALL_REAL(X, T, GEMM, GEMV)                                                                                   \
-    static void call_##X(const problem *p)                                                                            \
-    {                                                                                                                 \
-        int ta = lies_down(p->op_a), tb = lies_down(p->op_b), m = (int)p->m, n = (int)p->n, k = (int)p->k;            \
-        T beta = p->accumulate ? 1 : 0;                                                                               \
-        if (n == 1)                                                                                                   \
-            blas.GEMV(ROW_MAJOR, ta ? TRANS : NO_TRANS, ta ? k : m, ta ? m : k, 1, p->a, (int)p->lda, p->b,           \
-                      tb ? 1 : (int)p->ldb, beta, p->c, (int)p->ldc);                                                 \
-        else if (m == 1)                                                                                              \
-            blas.GEMV(ROW_MAJOR, tb ? NO_TRANS : TRANS, tb ? n : k, tb ? k : n, 1, p->b, (int)p->ldb, p->a,           \
-                      ta ? (int)p->lda : 1, beta, p->c, 1);                                                           \
-        else                                                                                                          \
-            blas.GEMM(ROW_MAJOR, ta ? TRANS : NO_TRANS, tb ? TRANS : NO_TRANS, m, n, k, 1, p->a, (int)p->lda, p->b,   \
-                      (int)p->ldb, beta, p->c, (int)p->ldc);                                                          \
+#define CALL_REAL(X, T, GEMM, GEMV)                                                                                 \
+    static void call_##X(const problem *p)                                                                          \
+    {                                                                                                               \
+        int ta = lies_down(p->op_a), tb = lies_down(p->op_b), m = (int)p->m, n = (int)p->n, k = (int)p->k;          \
+        T beta = p->accumulate ? 1 : 0;                                                                             \
+        if (n == 1)                                                                                                 \
+            blas.GEMV(ROW_MAJOR, ta ? TRANS : NO_TRANS, ta ? k : m, ta ? m : k, 1, p->a, (int)p->lda, p->b,         \
+                      tb ? 1 : (int)p->ldb, beta, p->c, (int)p->ldc);                                               \
+        else if (m == 1)                                                                                            \
+            blas.GEMV(ROW_MAJOR, tb ? NO_TRANS : TRANS, tb ? n : k, tb ? k : n, 1, p->b, (int)p->ldb, p->a,         \
+                      ta ? (int)p->lda : 1, beta, p->c, 1);                                                         \
+        else                                                                                                        \
+            blas.GEMM(ROW_MAJOR, ta ? TRANS : NO_TRANS, tb ? TRANS : NO_TRANS, m, n, k, 1, p->a, (int)p->lda, p->b, \
+                      (int)p->ldb, beta, p->c, (int)p->ldc);                                                        \
     }
 
-#define CALL_COMPLEX(X, T, GEMM)                                                                                     \
-    static void call_##X(const problem *p)                                                                           \
-    {                                                                                                                \
-        T one = 1, beta = p->accumulate ? 1 : 0;                                                                     \
-        blas.GEMM(ROW_MAJOR, transpose(p->op_a), transpose(p->op_b), (int)p->m, (int)p->n, (int)p->k, &one, p->a,    \
-                  (int)p->lda, p->b, (int)p->ldb, &beta, p->c, (int)p->ldc);                                         \
+#define CALL_COMPLEX(X, T, GEMM)                                                                                  \
+    static void call_##X(const problem *p)                                                                        \
+    {                                                                                                             \
+        T one = 1, beta = p->accumulate ? 1 : 0;                                                                  \
+        blas.GEMM(ROW_MAJOR, transpose(p->op_a), transpose(p->op_b), (int)p->m, (int)p->n, (int)p->k, &one, p->a, \
+                  (int)p->lda, p->b, (int)p->ldb, &beta, p->c, (int)p->ldc);                                      \
     }
 
 OWN(f32, float)
@@ -401,11 +376,9 @@ static problem part(const kind *t, const problem *p, int64_t i, int64_t m, int64
 static int whole(const kind *t, const problem *p, bool use_blas)
 {
     const int64_t most = 1 << 30;
-    if (!use_blas || p->lda > INT_MAX || p->ldb > INT_MAX || p->ldc > INT_MAX)
-        return t->own(p);
+    if (!use_blas || p->lda > INT_MAX || p->ldb > INT_MAX || p->ldc > INT_MAX) return t->own(p);
     int status = tpi_blas_enter();
-    if (status != TP_OK)
-        return status;
+    if (status != TP_OK) return status;
     for (int64_t i = 0; i < p->m; i += most)
         for (int64_t j = 0; j < p->n; j += most)
             for (int64_t l = 0; l < p->k; l += most) {
@@ -434,26 +407,19 @@ static void run_panels(int64_t begin, int64_t end, void *ctx)
         problem q = part(s->kind, s->problem, i, m < s->rows ? m : s->rows, j, n < s->columns ? n : s->columns, 0,
                          s->problem->k);
         int status = whole(s->kind, &q, s->use_blas);
-        if (status != TP_OK)
-            s->status = status;
+        if (status != TP_OK) s->status = status;
     }
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a - 1) / b + 1;
-}
+static int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
 static int gemm(const kind *t, const problem *p)
 {
-    if (p->m <= 0 || p->n <= 0)
-        return TP_OK;
+    if (p->m <= 0 || p->n <= 0) return TP_OK;
     double work = (double)p->m * (double)p->n * (double)p->k * t->work;
-    if (work <= t->own_work)
-        return t->own(p); /* k == 0 as well */
+    if (work <= t->own_work) return t->own(p); /* k == 0 as well */
     int status = ready();
-    if (status != TP_OK)
-        return status;
+    if (status != TP_OK) return status;
 
     panels s = {.kind = t, .problem = p, .use_blas = state == LOADED, .rows = p->m, .columns = p->n, .across = 1};
     int64_t down = 1;
@@ -461,8 +427,7 @@ static int gemm(const kind *t, const problem *p)
         /* As many panels as threads, of the shape that reads the least of a and b; widths that are
          * multiples of the micro-kernels'. */
         int threads = tp_get_num_threads();
-        if (work < threads * THREAD_WORK)
-            threads = (int)(work / THREAD_WORK);
+        if (work < threads * THREAD_WORK) threads = (int)(work / THREAD_WORK);
         double least = 0;
         for (int d = 1; d <= threads; d++) {
             int64_t rows = ceil_div(ceil_div(p->m, d), 8) * 8, columns = ceil_div(ceil_div(p->n, threads / d), 16) * 16;
@@ -476,18 +441,17 @@ static int gemm(const kind *t, const problem *p)
         s.across = ceil_div(p->n, s.columns);
         down = ceil_div(p->m, s.rows);
     }
-    if (down * s.across == 1)
-        return whole(t, p, s.use_blas);
+    if (down * s.across == 1) return whole(t, p, s.use_blas);
     tpi_parallel_for(down * s.across, 1, run_panels, &s);
     return s.status == TP_OK ? TP_OK : tpi_fail(s.status, "out of memory: work memory of a matrix product");
 }
 
-#define GEMM(X, T)                                                                                                 \
-    int tpi_gemm_##X(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const T *a, int64_t lda, const T *b,   \
-                     int64_t ldb, bool accumulate, T *c, int64_t ldc)                                              \
-    {                                                                                                              \
-        problem p = {op_a, op_b, m, n, k, a, b, c, lda, ldb, ldc, accumulate};                                     \
-        return gemm(&kind_##X, &p);                                                                                \
+#define GEMM(X, T)                                                                                               \
+    int tpi_gemm_##X(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const T *a, int64_t lda, const T *b, \
+                     int64_t ldb, bool accumulate, T *c, int64_t ldc)                                            \
+    {                                                                                                            \
+        problem p = {op_a, op_b, m, n, k, a, b, c, lda, ldb, ldc, accumulate};                                   \
+        return gemm(&kind_##X, &p);                                                                              \
     }
 
 GEMM(f32, float)

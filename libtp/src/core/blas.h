@@ -32,8 +32,8 @@ int tpi_gemm_c128(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const d
 
 /* The same through libtp's own kernels only, in the calling thread: what small products, batches of
  * them and builds without BLAS use. Needs no BLAS and never loads one. */
-int tpi_gemm_own_f32(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
-                     const float *b, int64_t ldb, bool accumulate, float *c, int64_t ldc);
+int tpi_gemm_own_f32(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b,
+                     int64_t ldb, bool accumulate, float *c, int64_t ldc);
 int tpi_gemm_own_f64(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
                      const double *b, int64_t ldb, bool accumulate, double *c, int64_t ldc);
 int tpi_gemm_own_c64(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const float complex *a, int64_t lda,

@@ -30,15 +30,11 @@ static void thread_ended(void *message)
     free(message);
 }
 
-static void start(void)
-{
-    has_key = pthread_key_create(&key, thread_ended) == 0;
-}
+static void start(void) { has_key = pthread_key_create(&key, thread_ended) == 0; }
 
 static char *message_buffer(void)
 {
-    if (last.message || last.ended)
-        return last.message;
+    if (last.message || last.ended) return last.message;
     pthread_once(&once, start);
     char *message = has_key ? malloc(MESSAGE_BYTES) : NULL;
     if (message && pthread_setspecific(key, message) != 0) {
@@ -51,8 +47,7 @@ static char *message_buffer(void)
 static void one_line(char *s)
 {
     for (; *s; s++)
-        if (*s == '\n' || *s == '\r')
-            *s = ' ';
+        if (*s == '\n' || *s == '\r') *s = ' ';
 }
 
 int tpi_fail(int code, const char *fmt, ...)
@@ -61,33 +56,24 @@ int tpi_fail(int code, const char *fmt, ...)
     char text[MESSAGE_BYTES];
     va_list args;
     va_start(args, fmt);
-    if (vsnprintf(text, sizeof text, fmt, args) < 0)
-        text[0] = 0;
+    if (vsnprintf(text, sizeof text, fmt, args) < 0) text[0] = 0;
     va_end(args);
     one_line(text);
     char *message = message_buffer();
-    if (message)
-        memcpy(message, text, strlen(text) + 1);
+    if (message) memcpy(message, text, strlen(text) + 1);
     last.code = code;
     return code;
 }
 
-int tp_error_code(void)
-{
-    return last.code;
-}
+int tp_error_code(void) { return last.code; }
 
 const char *tp_error_message(void)
 {
-    if (last.code == TP_OK)
-        return "";
+    if (last.code == TP_OK) return "";
     return last.message ? last.message : "out of memory: no room for the message of an error";
 }
 
-void tp_error_clear(void)
-{
-    last.code = TP_OK;
-}
+void tp_error_clear(void) { last.code = TP_OK; }
 
 int tp_error_set(int code, const char *message)
 {

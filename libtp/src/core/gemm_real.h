@@ -6,8 +6,7 @@
 static void NAME(copy_strip)(const ELEM *b, int64_t row, int64_t col, int64_t kc, int nr, ELEM *restrict out)
 {
     for (int64_t p = 0; p < kc; p++)
-        for (int j = 0; j < (int)STRIP; j++)
-            out[p * STRIP + j] = j < nr ? b[p * row + j * col] : 0;
+        for (int j = 0; j < (int)STRIP; j++) out[p * STRIP + j] = j < nr ? b[p * row + j * col] : 0;
 }
 
 TP_CLONES static void NAME(dots)(int64_t n, int64_t k, const ELEM *restrict x, const ELEM *restrict y, int64_t ldy,
@@ -17,14 +16,11 @@ TP_CLONES static void NAME(dots)(int64_t n, int64_t k, const ELEM *restrict x, c
         ELEM acc[32] = {0};
         int64_t p = 0;
         for (; p + 32 <= k; p += 32)
-            for (int j = 0; j < 32; j++)
-                acc[j] += x[p + j] * y[p + j];
+            for (int j = 0; j < 32; j++) acc[j] += x[p + j] * y[p + j];
         ELEM sum = 0;
-        for (; p < k; p++)
-            sum += x[p] * y[p];
+        for (; p < k; p++) sum += x[p] * y[p];
         for (int width = 16; width; width /= 2)
-            for (int j = 0; j < width; j++)
-                acc[j] += acc[j + width];
+            for (int j = 0; j < width; j++) acc[j] += acc[j + width];
         sum += acc[0];
         *c = add ? *c + sum : sum;
     }
@@ -63,15 +59,12 @@ static void NAME(pack)(const ELEM *x, int64_t lane, int64_t depth, int64_t lanes
     for (int64_t i = 0; i < lanes; i += width) {
         int full = (int)min64(width, lanes - i);
         const ELEM *from = x + i * lane;
-        if (full < width)
-            memset(out, 0, sizeof(ELEM) * (size_t)(kc * width));
+        if (full < width) memset(out, 0, sizeof(ELEM) * (size_t)(kc * width));
         if (lane == 1)
-            for (int64_t p = 0; p < kc; p++)
-                memcpy(out + p * width, from + p * depth, sizeof(ELEM) * (size_t)full);
+            for (int64_t p = 0; p < kc; p++) memcpy(out + p * width, from + p * depth, sizeof(ELEM) * (size_t)full);
         else
             for (int j = 0; j < full; j++)
-                for (int64_t p = 0; p < kc; p++)
-                    out[p * width + j] = from[j * lane + p * depth];
+                for (int64_t p = 0; p < kc; p++) out[p * width + j] = from[j * lane + p * depth];
         out += kc * width;
     }
 }
@@ -105,10 +98,8 @@ static int NAME(large)(int64_t m, int64_t n, int64_t k, const ELEM *a, int64_t r
                         for (int64_t r = 0; r < rows; r++) {
                             ELEM *to = c + (i + ii + r) * ldc + j + jj;
                             if (add)
-                                for (int64_t q = 0; q < columns; q++)
-                                    to[q] += acc[r * nr + q];
-                            else
-                                memcpy(to, acc + r * nr, sizeof(ELEM) * (size_t)columns);
+                                for (int64_t q = 0; q < columns; q++) to[q] += acc[r * nr + q];
+                            else memcpy(to, acc + r * nr, sizeof(ELEM) * (size_t)columns);
                         }
                     }
             }
@@ -119,14 +110,12 @@ static int NAME(large)(int64_t m, int64_t n, int64_t k, const ELEM *a, int64_t r
     return TP_OK;
 }
 
-int NAME(tpi_gemm_own)(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const ELEM *a, int64_t lda,
-                       const ELEM *b, int64_t ldb, bool accumulate, ELEM *c, int64_t ldc)
+int NAME(tpi_gemm_own)(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const ELEM *a, int64_t lda, const ELEM *b,
+                       int64_t ldb, bool accumulate, ELEM *c, int64_t ldc)
 {
-    if (m <= 0 || n <= 0)
-        return TP_OK;
+    if (m <= 0 || n <= 0) return TP_OK;
     if (k <= 0) {
-        for (int64_t i = 0; i < m && !accumulate; i++)
-            memset(c + i * ldc, 0, sizeof(ELEM) * (size_t)n);
+        for (int64_t i = 0; i < m && !accumulate; i++) memset(c + i * ldc, 0, sizeof(ELEM) * (size_t)n);
         return TP_OK;
     }
     int64_t row = transposed(op_a) ? 1 : lda, col = transposed(op_a) ? lda : 1;

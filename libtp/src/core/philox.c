@@ -25,15 +25,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static tp_generator default_generator;
 
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
+static void before_fork(void) { pthread_mutex_lock(&lock); }
 
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
 
 static void start(void)
 {
@@ -57,15 +51,13 @@ static tp_generator *lock_generator(tp_generator *g)
 tp_generator *tp_generator_new(uint64_t seed)
 {
     tp_generator *g = tpi_obj_alloc(sizeof *g);
-    if (g)
-        *g = (tp_generator){.seed = seed, .references = 1};
+    if (g) *g = (tp_generator){.seed = seed, .references = 1};
     return g;
 }
 
 void tp_generator_retain(tp_generator *g)
 {
-    if (g && g != &default_generator)
-        __atomic_fetch_add(&g->references, 1, __ATOMIC_RELAXED);
+    if (g && g != &default_generator) __atomic_fetch_add(&g->references, 1, __ATOMIC_RELAXED);
 }
 
 void tp_generator_release(tp_generator *g)
@@ -74,10 +66,7 @@ void tp_generator_release(tp_generator *g)
         tpi_obj_free(g, sizeof *g);
 }
 
-void tp_generator_seed(tp_generator *g, uint64_t seed)
-{
-    tp_generator_set_state(g, seed, 0);
-}
+void tp_generator_seed(tp_generator *g, uint64_t seed) { tp_generator_set_state(g, seed, 0); }
 
 uint64_t tp_generator_initial_seed(tp_generator *g)
 {
@@ -108,10 +97,7 @@ tp_generator *tp_default_generator(void)
     return &default_generator;
 }
 
-void tp_manual_seed(uint64_t seed)
-{
-    tp_generator_seed(NULL, seed);
-}
+void tp_manual_seed(uint64_t seed) { tp_generator_seed(NULL, seed); }
 
 uint64_t tpi_generator_reserve(tp_generator *g, uint64_t n, uint64_t *seed)
 {
@@ -273,15 +259,13 @@ INLINE double high_bits(uint32_t hi, uint32_t lo)
 INLINE void convert_uniform_f32(uint32_t w[4][LANES], float *out)
 {
     for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < 4; j++)
-            out[4 * i + j] = (float)(int32_t)(w[j][i] >> 8) * 0x1p-24f;
+        for (int j = 0; j < 4; j++) out[4 * i + j] = (float)(int32_t)(w[j][i] >> 8) * 0x1p-24f;
 }
 
 INLINE void convert_uniform_f64(uint32_t w[4][LANES], double *out)
 {
     for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < 2; j++)
-            out[2 * i + j] = high_bits(w[2 * j + 1][i], w[2 * j][i]) * 0x1p-53;
+        for (int j = 0; j < 2; j++) out[2 * i + j] = high_bits(w[2 * j + 1][i], w[2 * j][i]) * 0x1p-53;
 }
 
 /* u in [2^-32, 1]: normals up to 6.66 standard deviations. */
@@ -330,19 +314,16 @@ INLINE void convert_exponential_f32(uint32_t w[4][LANES], float *out)
         for (int i = 0; i < LANES; i++)
             e[j][i] = (float)-log_f64(((double)(int32_t)(w[j][i] ^ 0x80000000u) + 0x1p31 + 0.5) * 0x1p-32);
     for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < 4; j++)
-            out[4 * i + j] = e[j][i];
+        for (int j = 0; j < 4; j++) out[4 * i + j] = e[j][i];
 }
 
 INLINE void convert_exponential_f64(uint32_t w[4][LANES], double *out)
 {
     double e[2][LANES];
     for (int j = 0; j < 2; j++)
-        for (int i = 0; i < LANES; i++)
-            e[j][i] = 0 - log_f64((high_bits(w[2 * j + 1][i], w[2 * j][i]) + 1) * 0x1p-53);
+        for (int i = 0; i < LANES; i++) e[j][i] = 0 - log_f64((high_bits(w[2 * j + 1][i], w[2 * j][i]) + 1) * 0x1p-53);
     for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < 2; j++)
-            out[2 * i + j] = e[j][i];
+        for (int j = 0; j < 2; j++) out[2 * i + j] = e[j][i];
 }
 
 INLINE void convert_bits(uint32_t w[4][LANES], uint64_t *out)
@@ -366,36 +347,35 @@ typedef struct fill {
 
 static void run_fill(tp_generator *g, fill *f, int per_block, void (*body)(int64_t, int64_t, void *))
 {
-    if (f->n <= 0)
-        return;
+    if (f->n <= 0) return;
     int64_t blocks = (f->n - 1) / per_block + 1;
     f->first = tpi_generator_reserve(g, (uint64_t)blocks, &f->seed);
     tpi_parallel_for(blocks, GRAIN_BLOCKS, body, f);
 }
 
-#define FILL(X, T, PER_BLOCK)                                                                     \
-    TP_CLONES static void range_##X(int64_t begin, int64_t end, void *ctx)                        \
-    {                                                                                             \
-        const fill *f = ctx;                                                                      \
-        T *out = f->out;                                                                          \
-        uint32_t w[4][LANES] __attribute__((aligned(64)));                                        \
-        for (int64_t b = begin; b < end; b += LANES) {                                            \
-            tile(f->seed, f->first + (uint64_t)b, w);                                             \
-            int64_t left = f->n - b * (PER_BLOCK);                                                \
-            if (left >= (PER_BLOCK) * LANES) {                                                    \
-                convert_##X(w, out + b * (PER_BLOCK));                                            \
-            } else {                                                                              \
-                T last[(PER_BLOCK) * LANES];                                                      \
-                convert_##X(w, last);                                                             \
-                memcpy(out + b * (PER_BLOCK), last, (size_t)left * sizeof(T));                    \
-            }                                                                                     \
-        }                                                                                         \
-    }                                                                                             \
-                                                                                                  \
-    void tpi_fill_##X(tp_generator *g, T *out, int64_t n)                                         \
-    {                                                                                             \
-        fill f = {.out = out, .n = n};                                                            \
-        run_fill(g, &f, PER_BLOCK, range_##X);                                                    \
+#define FILL(X, T, PER_BLOCK)                                                  \
+    TP_CLONES static void range_##X(int64_t begin, int64_t end, void *ctx)     \
+    {                                                                          \
+        const fill *f = ctx;                                                   \
+        T *out = f->out;                                                       \
+        uint32_t w[4][LANES] __attribute__((aligned(64)));                     \
+        for (int64_t b = begin; b < end; b += LANES) {                         \
+            tile(f->seed, f->first + (uint64_t)b, w);                          \
+            int64_t left = f->n - b * (PER_BLOCK);                             \
+            if (left >= (PER_BLOCK) * LANES) {                                 \
+                convert_##X(w, out + b * (PER_BLOCK));                         \
+            } else {                                                           \
+                T last[(PER_BLOCK) * LANES];                                   \
+                convert_##X(w, last);                                          \
+                memcpy(out + b * (PER_BLOCK), last, (size_t)left * sizeof(T)); \
+            }                                                                  \
+        }                                                                      \
+    }                                                                          \
+                                                                               \
+    void tpi_fill_##X(tp_generator *g, T *out, int64_t n)                      \
+    {                                                                          \
+        fill f = {.out = out, .n = n};                                         \
+        run_fill(g, &f, PER_BLOCK, range_##X);                                 \
     }
 
 FILL(uniform_f32, float, 4)
@@ -411,8 +391,7 @@ FILL(bits, uint64_t, 2)
  * than others. */
 static inline uint64_t below(uint64_t word, uint64_t range, uint64_t seed, uint64_t block, int half)
 {
-    if (range == 0)
-        return word;
+    if (range == 0) return word;
     unsigned __int128 product = (unsigned __int128)word * range;
     if (__builtin_expect((uint64_t)product < range, 0)) {
         uint64_t reject = -range % range;
@@ -437,8 +416,8 @@ TP_CLONES static void range_integers(int64_t begin, int64_t end, void *ctx)
         int64_t left = f->n - 2 * b;
         int count = left < 2 * LANES ? (int)left : 2 * LANES;
         for (int i = 0; i < count; i++)
-            out[2 * b + i] = (int64_t)((uint64_t)f->low + below(words[i], f->range, f->seed,
-                                                                f->first + (uint64_t)(b + i / 2), i % 2));
+            out[2 * b + i] = (int64_t)((uint64_t)f->low +
+                                       below(words[i], f->range, f->seed, f->first + (uint64_t)(b + i / 2), i % 2));
     }
 }
 
@@ -450,14 +429,12 @@ void tpi_fill_integers(tp_generator *g, int64_t *out, int64_t n, int64_t low, ui
 
 void tpi_fill_permutation(tp_generator *g, int64_t *out, int64_t n)
 {
-    if (n <= 0)
-        return;
+    if (n <= 0) return;
     uint64_t seed, first = tpi_generator_reserve(g, ((uint64_t)n - 1) / 2 + 1, &seed);
     uint32_t w[4];
     for (int64_t i = 0; i < n; i++) {
         int half = (int)(i % 2);
-        if (half == 0)
-            tpi_philox(seed, first + (uint64_t)i / 2, w);
+        if (half == 0) tpi_philox(seed, first + (uint64_t)i / 2, w);
         uint64_t word = (uint64_t)w[2 * half + 1] << 32 | w[2 * half];
         /* The inside-out form: i takes a place up to its own, whose holder moves to the end. */
         uint64_t j = below(word, (uint64_t)i + 1, seed, first + (uint64_t)i / 2, half);

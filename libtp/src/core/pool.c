@@ -57,8 +57,7 @@ static inline void relax(void)
 int tp_get_num_threads(void)
 {
     int n = atomic_load_explicit(&num_threads, memory_order_relaxed);
-    if (n > 0)
-        return n;
+    if (n > 0) return n;
     const char *text = getenv("TP_NUM_THREADS");
     char *end = NULL;
     long asked = text ? strtol(text, &end, 10) : 0;
@@ -75,17 +74,13 @@ int tp_set_num_threads(int n)
     return TP_OK;
 }
 
-bool tpi_in_parallel(void)
-{
-    return in_parallel;
-}
+bool tpi_in_parallel(void) { return in_parallel; }
 
 static void run_ranges(work *w)
 {
     for (;;) {
         int64_t begin = atomic_fetch_add(&w->next, w->chunk);
-        if (begin >= w->n)
-            return;
+        if (begin >= w->n) return;
         int64_t left = w->n - begin;
         w->body(begin, begin + (left < w->chunk ? left : w->chunk), w->ctx);
     }
@@ -121,19 +116,15 @@ static void *worker(void *unused)
             idle--;
             w->active++;
             pthread_mutex_unlock(&lock);
-            if (w->job)
-                w->job(index, w->ctx);
-            else
-                run_ranges(w);
+            if (w->job) w->job(index, w->ctx);
+            else run_ranges(w);
             pthread_mutex_lock(&lock);
             idle++;
-            if (--w->active == 0)
-                pthread_cond_broadcast(&done);
+            if (--w->active == 0) pthread_cond_broadcast(&done);
             continue;
         }
         pthread_mutex_unlock(&lock);
-        for (int i = 0; i < SPINS && atomic_load_explicit(&news, memory_order_relaxed) == seen; i++)
-            relax();
+        for (int i = 0; i < SPINS && atomic_load_explicit(&news, memory_order_relaxed) == seen; i++) relax();
         pthread_mutex_lock(&lock);
         if (atomic_load(&news) == seen) {
             sleeping++;
@@ -144,15 +135,9 @@ static void *worker(void *unused)
     return NULL;
 }
 
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
+static void before_fork(void) { pthread_mutex_lock(&lock); }
 
-static void parent_after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+static void parent_after_fork(void) { pthread_mutex_unlock(&lock); }
 
 /* The child has none of the workers; it starts its own when it needs them. */
 static void child_after_fork(void)
@@ -165,17 +150,13 @@ static void child_after_fork(void)
     generation++;
 }
 
-static void start(void)
-{
-    pthread_atfork(before_fork, parent_after_fork, child_after_fork);
-}
+static void start(void) { pthread_atfork(before_fork, parent_after_fork, child_after_fork); }
 
 /* Starts what is missing of count workers, or as many as the system gives; under lock. */
 static void start_workers(int count)
 {
     pthread_attr_t attr;
-    if (workers >= count || pthread_attr_init(&attr) != 0)
-        return;
+    if (workers >= count || pthread_attr_init(&attr) != 0) return;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
     /* Signals belong to the program's threads. */
@@ -184,8 +165,7 @@ static void start_workers(int count)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (workers < count) {
         pthread_t thread;
-        if (pthread_create(&thread, &attr, worker, NULL) != 0)
-            break;
+        if (pthread_create(&thread, &attr, worker, NULL) != 0) break;
         workers++;
         idle++;
     }
@@ -212,15 +192,12 @@ static void enqueue(work *w, int helpers)
 static void finish(work *w, unsigned born)
 {
     if (!w->job) /* nobody else can join when all ranges are taken, so spinning sees the end */
-        for (int i = 0; i < SPINS && atomic_load(&w->active); i++)
-            relax();
+        for (int i = 0; i < SPINS && atomic_load(&w->active); i++) relax();
     pthread_mutex_lock(&lock);
     if (born == generation) { /* a body that forks leaves the others behind */
-        while (w->claimed < w->njobs || w->active)
-            pthread_cond_wait(&done, &lock);
+        while (w->claimed < w->njobs || w->active) pthread_cond_wait(&done, &lock);
         work **p = &queue;
-        while (*p != w)
-            p = &(*p)->queued;
+        while (*p != w) p = &(*p)->queued;
         *p = w->queued;
     }
     pthread_mutex_unlock(&lock);
@@ -228,10 +205,8 @@ static void finish(work *w, unsigned born)
 
 void tpi_parallel_for(int64_t n, int64_t grain, void (*body)(int64_t, int64_t, void *), void *ctx)
 {
-    if (n <= 0)
-        return;
-    if (grain < 1)
-        grain = 1;
+    if (n <= 0) return;
+    if (grain < 1) grain = 1;
     int threads;
     if (n <= grain || in_parallel || (threads = tp_get_num_threads()) == 1) {
         body(0, n, ctx);
@@ -264,10 +239,8 @@ void tpi_parallel_for(int64_t n, int64_t grain, void (*body)(int64_t, int64_t, v
 
 int tpi_run_jobs(int njobs, void (*job)(int, void *), void *ctx)
 {
-    if (njobs < 1)
-        return 1;
-    if (njobs > 1 && (in_parallel || njobs > tp_get_num_threads()))
-        return 0;
+    if (njobs < 1) return 1;
+    if (njobs > 1 && (in_parallel || njobs > tp_get_num_threads())) return 0;
     bool nested = in_parallel;
     work w = {.job = job, .ctx = ctx, .claimed = 1, .njobs = njobs};
     unsigned born = 0;
@@ -286,7 +259,6 @@ int tpi_run_jobs(int njobs, void (*job)(int, void *), void *ctx)
     in_parallel = true;
     job(0, ctx);
     in_parallel = nested;
-    if (njobs > 1)
-        finish(&w, born);
+    if (njobs > 1) finish(&w, born);
     return 1;
 }

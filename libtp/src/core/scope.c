@@ -9,7 +9,8 @@
 
 _Thread_local tpi_scope *tpi_scope_top;
 
-void tpi_scope_open(tpi_scope *s) {
+void tpi_scope_open(tpi_scope *s)
+{
     s->parent = tpi_scope_top;
     s->failed = 0;
     s->n = 0;
@@ -18,14 +19,16 @@ void tpi_scope_open(tpi_scope *s) {
     tpi_scope_top = s;
 }
 
-int tpi_scope_close(tpi_scope *s) {
+int tpi_scope_close(tpi_scope *s)
+{
     tpi_scope_top = s->parent;
     for (int i = s->n - 1; i >= 0; i--) tp_release(s->owned[i]);
     if (s->owned != s->inline_owned) free(s->owned);
     return s->failed;
 }
 
-T tpi_own(tp_tensor *t) {
+T tpi_own(tp_tensor *t)
+{
     tpi_scope *s = tpi_scope_top;
     if (!t) {
         if (!s->failed) s->failed = tp_error_code() ? tp_error_code() : TP_ERR_RUNTIME;
@@ -47,7 +50,8 @@ T tpi_own(tp_tensor *t) {
     return t;
 }
 
-T tpi_rule_fail(int code, const char *fmt, ...) {
+T tpi_rule_fail(int code, const char *fmt, ...)
+{
     char message[512];
     va_list ap;
     va_start(ap, fmt);
@@ -61,7 +65,8 @@ T tpi_rule_fail(int code, const char *fmt, ...) {
 
 T x_alias(T t) { return tpi_bad() || !t ? NULL : tpi_own(tpi_retain(t)); }
 
-T x_zeros_shape(int dtype, int ndim, const int64_t *shape) {
+T x_zeros_shape(int dtype, int ndim, const int64_t *shape)
+{
     if (tpi_bad()) return NULL;
     tp_tensor *t = tpi_empty(dtype, ndim, shape);
     if (t) memset(tpi_data(t), 0, (size_t)t->numel * (size_t)tpi_esize(dtype));
@@ -71,31 +76,36 @@ T x_zeros_shape(int dtype, int ndim, const int64_t *shape) {
 T x_zeros_like(T t) { return tpi_bad() || !t ? NULL : x_zeros_shape(t->dtype, t->ndim, t->shape); }
 
 /* A constant of t's shape as an expanded 0-d tensor: nothing is materialised. */
-T x_full_like(T t, double v) {
+T x_full_like(T t, double v)
+{
     if (tpi_bad() || !t) return NULL;
     return x_expand_to(x_scalar(v, t), t->ndim, t->shape);
 }
 
 T x_ones_like(T t) { return x_full_like(t, 1.0); }
 
-T x_scalar(double v, T like) {
+T x_scalar(double v, T like)
+{
     if (tpi_bad() || !like) return NULL;
     tp_scalar s = {.tag = TP_SCALAR_FLOAT, .v.f = v};
     return tpi_own(tp_scalar_tensor(&s, like->dtype));
 }
 
-T x_iscalar(int64_t v, T like) {
+T x_iscalar(int64_t v, T like)
+{
     if (tpi_bad() || !like) return NULL;
     tp_scalar s = {.tag = TP_SCALAR_INT, .v.i = v};
     return tpi_own(tp_scalar_tensor(&s, like->dtype));
 }
 
-T x_to_dtype(T t, int dtype) {
+T x_to_dtype(T t, int dtype)
+{
     if (tpi_bad() || !t || t->dtype == dtype) return t;
     return x_cast(t, dtype);
 }
 
-T x_movedim1(T t, int from, int to) {
+T x_movedim1(T t, int from, int to)
+{
     if (tpi_bad() || !t || from == to) return t;
     int64_t dims[TP_MAX_NDIM];
     int n = t->ndim, k = 0;
@@ -106,7 +116,8 @@ T x_movedim1(T t, int from, int to) {
     return x_permute(t, dims, n);
 }
 
-T x_unsqueeze_at(T t, int dim) {
+T x_unsqueeze_at(T t, int dim)
+{
     if (tpi_bad() || !t) return NULL;
     int64_t shape[TP_MAX_NDIM + 1];
     if (t->ndim == TP_MAX_NDIM) return tpi_rule_fail(TP_ERR_VALUE, "unsqueeze: more than %d dimensions", TP_MAX_NDIM);
@@ -116,7 +127,8 @@ T x_unsqueeze_at(T t, int dim) {
     return x_view(t, shape, t->ndim + 1);
 }
 
-T x_reshape_to(T t, int ndim, const int64_t *shape) {
+T x_reshape_to(T t, int ndim, const int64_t *shape)
+{
     if (tpi_bad() || !t) return NULL;
     if (ndim == t->ndim && !memcmp(shape, t->shape, sizeof(int64_t) * (size_t)ndim)) return t;
     int64_t strides[TP_MAX_NDIM];
@@ -124,13 +136,15 @@ T x_reshape_to(T t, int ndim, const int64_t *shape) {
     return x_view(x_clone(t), shape, ndim);
 }
 
-T x_expand_to(T t, int ndim, const int64_t *shape) {
+T x_expand_to(T t, int ndim, const int64_t *shape)
+{
     if (tpi_bad() || !t) return NULL;
     if (ndim == t->ndim && !memcmp(shape, t->shape, sizeof(int64_t) * (size_t)ndim)) return t;
     return x_expand(t, shape, ndim);
 }
 
-T x_sum_to_shape(T t, int ndim, const int64_t *shape) {
+T x_sum_to_shape(T t, int ndim, const int64_t *shape)
+{
     if (tpi_bad() || !t) return NULL;
     int64_t dims[TP_MAX_NDIM], n = 0;
     int lead = t->ndim - ndim;

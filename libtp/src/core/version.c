@@ -3,10 +3,7 @@
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 
-int tp_abi_version(void)
-{
-    return TP_ABI_VERSION;
-}
+int tp_abi_version(void) { return TP_ABI_VERSION; }
 
 const char *tp_library_version(void)
 {

@@ -9,7 +9,8 @@
 #include "tpi_ops.h"
 
 /* Brings an integer into the range of an integer dtype, and says whether it was outside. */
-static bool limit(tp_scalar *s, int dtype) {
+static bool limit(tp_scalar *s, int dtype)
+{
     if (dtype < TP_UINT8 || dtype > TP_INT64 || (s->tag != TP_SCALAR_INT && s->tag != TP_SCALAR_UINT)) return false;
     int spare = 64 - 8 * tpi_esize(dtype);
     bool is_unsigned = dtype == TP_UINT8 || dtype == TP_UINT16 || dtype == TP_UINT32 || dtype == TP_UINT64;
@@ -24,7 +25,8 @@ static bool limit(tp_scalar *s, int dtype) {
 static bool is_number(const tp_tensor *t) { return t->kind == TPI_DENSE && t->ndim == 0; }
 
 /* Brings the tensor arguments that take part in promotion to one dtype. held: casts to release afterwards. */
-static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld) {
+static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld)
+{
     tp_tensor *ts[TPI_MAX_ARGS];
     int at[TPI_MAX_ARGS], n = 0;
     for (int i = 0; i < op->nargs; i++)
@@ -66,7 +68,8 @@ static int promote(const tp_op *op, tp_val *args, tp_tensor **held, int *nheld) 
 }
 
 /* The same for the entries of a list. *list: the new entries, then the casts, which the caller releases. */
-static int promote_list(tp_val *a, tp_tensor ***list) {
+static int promote_list(tp_val *a, tp_tensor ***list)
+{
     int n = a->n;
     bool same = true;
     for (int i = 0; i < n; i++) {
@@ -89,7 +92,8 @@ static int promote_list(tp_val *a, tp_tensor ***list) {
 }
 
 /* The highest level among the tensor arguments; checks required ones and refreshes views. */
-static int top_level(const tp_op *op, tp_val *args, uint64_t *level, tp_tensor **culprit) {
+static int top_level(const tp_op *op, tp_val *args, uint64_t *level, tp_tensor **culprit)
+{
     uint64_t top = 0;
     for (int i = 0; i < op->nargs; i++) {
         if (args[i].tag == TPI_TENSOR) {
@@ -118,7 +122,8 @@ static int top_level(const tp_op *op, tp_val *args, uint64_t *level, tp_tensor *
     return TP_OK;
 }
 
-static int interpret(const tp_op *op, tp_val *args, tp_tensor **out, uint64_t level, tp_tensor *culprit) {
+static int interpret(const tp_op *op, tp_val *args, tp_tensor **out, uint64_t level, tp_tensor *culprit)
+{
     tpi_level_ref l;
     int rc = tpi_level_find(level, culprit, &l);
     if (rc) return rc;
@@ -130,17 +135,20 @@ static int interpret(const tp_op *op, tp_val *args, tp_tensor **out, uint64_t le
 }
 
 /* Random operators have no tensor argument: every active vmap level is asked, innermost first. */
-static int random_call(const tp_op *op, tp_val *args, tp_tensor **out, int depth) {
+static int random_call(const tp_op *op, tp_val *args, tp_tensor **out, int depth)
+{
     for (int i = depth - 1; i >= 0; i--) {
         if (tpi_levels.levels[i].kind != TP_LEVEL_VMAP) continue;
         tpi_level l = tpi_levels.levels[i];
         if (l.randomness == TP_RANDOM_ERROR)
             return tpi_fail(TP_ERR_RUNTIME,
                             "%s: random operations are not allowed under randomness=error; pass "
-                            "randomness=\"different\" or \"same\" to vmap", op->name);
+                            "randomness=\"different\" or \"same\" to vmap",
+                            op->name);
         if (l.randomness == TP_RANDOM_SAME) return random_call(op, args, out, i);
         int64_t size[TP_MAX_NDIM + 1];
-        if (args[0].n >= TP_MAX_NDIM) return tpi_fail(TP_ERR_VALUE, "%s: more than %d dimensions", op->name, TP_MAX_NDIM);
+        if (args[0].n >= TP_MAX_NDIM)
+            return tpi_fail(TP_ERR_VALUE, "%s: more than %d dimensions", op->name, TP_MAX_NDIM);
         size[0] = l.batch;
         memcpy(size + 1, args[0].v.ints, sizeof(int64_t) * (size_t)args[0].n);
         tp_val inner[TPI_MAX_ARGS];
@@ -156,7 +164,8 @@ static int random_call(const tp_op *op, tp_val *args, tp_tensor **out, int depth
     return op->kernel(&c);
 }
 
-static int dispatch(const tp_op *op, tp_val *args, tp_tensor **out) {
+static int dispatch(const tp_op *op, tp_val *args, tp_tensor **out)
+{
     uint64_t level = 0;
     tp_tensor *culprit = NULL;
     int rc = top_level(op, args, &level, &culprit);
@@ -173,7 +182,8 @@ static int dispatch(const tp_op *op, tp_val *args, tp_tensor **out) {
 }
 
 /* What dispatch checks for other operators: required arguments, and (in a checked build) handles. */
-static int check_args(const tp_op *op, const tp_val *args) {
+static int check_args(const tp_op *op, const tp_val *args)
+{
     for (int i = 0; i < op->nargs; i++) {
         if (args[i].tag == TPI_NONE && !op->args[i].optional)
             return tpi_fail(TP_ERR_VALUE, "%s: argument '%s' is missing (NULL)", op->name, op->args[i].name);
@@ -184,14 +194,16 @@ static int check_args(const tp_op *op, const tp_val *args) {
     return TP_OK;
 }
 
-static void drop(tp_tensor **out, int n) {
+static void drop(tp_tensor **out, int n)
+{
     for (int i = 0; i < n; i++) {
         tp_release(out[i]);
         out[i] = NULL;
     }
 }
 
-int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out) {
+int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out)
+{
     int rc;
     for (int i = 0; i < op->nouts; i++) out[i] = NULL;
     if (op->composite) {
@@ -215,13 +227,13 @@ int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out) {
             drop(list + length, length);
             free(list);
         }
-    } else
-        rc = dispatch(op, args, out);
+    } else rc = dispatch(op, args, out);
     if (rc) drop(out, op->nouts);
     return rc;
 }
 
-int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n) {
+int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n)
+{
     *out = NULL;
     *n = 0;
     int rc = check_args(op, args);
@@ -237,7 +249,8 @@ int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n) {
     return TP_OK;
 }
 
-void tp_free_list(tp_tensor **list, int64_t n) {
+void tp_free_list(tp_tensor **list, int64_t n)
+{
     if (!list) return;
     for (int64_t i = 0; i < n; i++) tp_release(list[i]);
     tpi_free(list, sizeof *list * (size_t)n);
@@ -247,7 +260,8 @@ void tp_free_list(tp_tensor **list, int64_t n) {
  * On memory that no level records: the kernel writes into self, or its result is copied there. Anywhere else the
  * out-of-place operator and one level-aware write (copy_) give value, history and tangent together. */
 
-static int inplace_plain(const tp_op *op, tp_val *args) {
+static int inplace_plain(const tp_op *op, tp_val *args)
+{
     tp_tensor *self = args[0].v.t;
     int rc = tpi_check_writable(op->name, self);
     if (rc) return rc;
@@ -278,7 +292,8 @@ static int inplace_plain(const tp_op *op, tp_val *args) {
         rc = tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
                       tp_dtype_name(out[0]->dtype), tp_dtype_name(self->dtype));
     if (!rc && (out[0]->ndim != self->ndim || memcmp(out[0]->shape, self->shape, sizeof(int64_t) * self->ndim)))
-        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]), tpi_str(self));
+        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]),
+                      tpi_str(self));
     if (!rc) rc = tpi_copy_(self, out[0]);
     drop(out, op->nouts);
     return rc;
@@ -286,7 +301,8 @@ static int inplace_plain(const tp_op *op, tp_val *args) {
 
 static int call_inplace(const tp_op *op, tp_val *args);
 
-int tpi_call_inplace(const tp_op *op, tp_val *args) {
+int tpi_call_inplace(const tp_op *op, tp_val *args)
+{
     const char *outer = tpi_writing;
     tpi_writing = op->name;
     int rc = call_inplace(op, args);
@@ -294,7 +310,8 @@ int tpi_call_inplace(const tp_op *op, tp_val *args) {
     return rc;
 }
 
-static int call_inplace(const tp_op *op, tp_val *args) {
+static int call_inplace(const tp_op *op, tp_val *args)
+{
     uint64_t level = 0;
     tp_tensor *culprit = NULL;
     int rc;
@@ -350,13 +367,15 @@ static int call_inplace(const tp_op *op, tp_val *args) {
         rc = tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
                       tp_dtype_name(out[0]->dtype), tp_dtype_name(self->dtype));
     if (!rc && (out[0]->ndim != self->ndim || memcmp(out[0]->shape, self->shape, sizeof(int64_t) * self->ndim)))
-        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]), tpi_str(self));
+        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]),
+                      tpi_str(self));
     if (!rc) rc = tpi_copy_(self, out[0]);
     drop(out, op->nouts < 1 ? 1 : op->nouts);
     return rc;
 }
 
-int tpi_rule_call(const tp_op *op, tp_val *args, tp_tensor **out) {
+int tpi_rule_call(const tp_op *op, tp_val *args, tp_tensor **out)
+{
     for (int i = 0; i < op->nouts; i++) out[i] = NULL;
     if (tpi_bad()) return tpi_scope_top->failed;
     int rc = tpi_call(op, args, out);

@@ -23,20 +23,23 @@ static const char *writing(void) { return tpi_writing ? tpi_writing : "copy"; }
 static int write_at(tp_tensor *dst, tp_tensor *src);
 
 /* The content of root becomes that of `made`, whose value is what root held. */
-static void replace(tp_tensor *root, tp_tensor *made) {
+static void replace(tp_tensor *root, tp_tensor *made)
+{
     tpi_content_move(root, made);
     root->gen++;
 }
 
-static int write_vmap(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src) {
+static int write_vmap(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src)
+{
     int rc = TP_OK;
     if (dst->level != id) {
         tp_tensor *root = tpi_root(dst);
         if (root->birth < id)
-            return tpi_fail(TP_ERR_RUNTIME,
-                            "%s_: a tensor of shape %s that was captured from outside vmap cannot take a mapped value of "
-                            "shape %s: no order of the samples is defined; use the out-of-place form %s", writing(),
-                            tpi_str(dst), tpi_str(src), tpi_writing ? tpi_writing : "(where, index_put)");
+            return tpi_fail(
+                TP_ERR_RUNTIME,
+                "%s_: a tensor of shape %s that was captured from outside vmap cannot take a mapped value of "
+                "shape %s: no order of the samples is defined; use the out-of-place form %s",
+                writing(), tpi_str(dst), tpi_str(src), tpi_writing ? tpi_writing : "(where, index_put)");
         tpi_scope scope;
         tpi_scope_open(&scope);
         int64_t shape[TP_MAX_NDIM + 1];
@@ -65,7 +68,8 @@ static int write_vmap(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_te
 }
 
 /* dst's root takes content of this level: the same value, no history, no tangent. */
-static int lift(const tpi_level_ref *l, uint64_t id, int origin, tp_tensor *dst) {
+static int lift(const tpi_level_ref *l, uint64_t id, int origin, tp_tensor *dst)
+{
     tp_tensor *root = tpi_root(dst);
     if (root->level == id) return tpi_fresh(dst);
     int rc = tpi_capture(l, root);
@@ -81,7 +85,8 @@ static int lift(const tpi_level_ref *l, uint64_t id, int origin, tp_tensor *dst)
 /* Writes into the value below dst, whose root belongs to level id. A view of a root without history or tangent is
  * regenerated as a plain one, outside the root's level: then the view is made anew of what the root holds, so that
  * whatever the write does to the value below (it may become batched) happens under the root. */
-static int write_below(uint64_t id, tp_tensor *dst, tp_tensor *src) {
+static int write_below(uint64_t id, tp_tensor *dst, tp_tensor *src)
+{
     if (dst->level == id) return write_at(dst->value, src);
     tp_tensor *view = tpi_chain_replay(dst->chain, tpi_root(dst)->value);
     int rc = view ? write_at(view, src) : tp_error_code();
@@ -89,11 +94,14 @@ static int write_below(uint64_t id, tp_tensor *dst, tp_tensor *src) {
     return rc;
 }
 
-static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src) {
+static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src)
+{
     tp_tensor *root = tpi_root(dst);
     if (l->ambient && !l->masked && root->level == id && root->node && root->node->kind == TPI_NODE_LEAF)
-        return tpi_fail(TP_ERR_RUNTIME, "%s_: a leaf tensor of shape %s that requires grad cannot be written to; use "
-                                        "no_grad() or detach()", writing(), tpi_str(root));
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "%s_: a leaf tensor of shape %s that requires grad cannot be written to; use "
+                        "no_grad() or detach()",
+                        writing(), tpi_str(root));
     if (l->masked) {
         /* nothing is recorded: values only */
         tp_tensor *d = dst->level == id ? dst->value : dst, *s = src->level == id ? src->value : src;
@@ -132,7 +140,8 @@ static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     return TP_OK;
 }
 
-static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src) {
+static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp_tensor *src)
+{
     tp_tensor *stan = src->level == id ? src->tangent : NULL;
     tp_tensor *sval = src->level == id ? src->value : src;
     if (l->masked) return write_at(dst->level == id ? dst->value : dst, sval);
@@ -145,8 +154,7 @@ static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (!stan && !root->tangent) return TP_OK;
     tp_tensor *made = NULL;
     if (dst == root) made = tpi_retain(stan);
-    else { /* tangents are shared freely, so a new one */
-        tpi_scope scope;
+    else { /* tangents are shared freely, so a new one */ tpi_scope scope;
         tpi_scope_open(&scope);
         T base = root->tangent ? x_clone(x_contiguous(root->tangent)) : x_zeros_like(root); /* row-major: see graph.h */
         T view = base ? tpi_own(tpi_chain_replay(dst->chain, base)) : NULL;
@@ -166,7 +174,8 @@ static int write_forward(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
 }
 
 /* Same shape (or broadcast at the bottom), same dtype. */
-static int write_at(tp_tensor *dst, tp_tensor *src) {
+static int write_at(tp_tensor *dst, tp_tensor *src)
+{
     int rc = tpi_fresh(dst);
     if (!rc) rc = tpi_fresh(src);
     if (rc) return rc;
@@ -181,12 +190,14 @@ static int write_at(tp_tensor *dst, tp_tensor *src) {
     tpi_level_ref l;
     rc = tpi_level_find(id, dst->level == id ? dst : src, &l);
     if (rc) return rc;
-    return l.kind == TP_LEVEL_VMAP ? write_vmap(&l, id, dst, src)
-           : l.kind == TP_LEVEL_REVERSE ? write_reverse(&l, id, dst, src) : write_forward(&l, id, dst, src);
+    return l.kind == TP_LEVEL_VMAP      ? write_vmap(&l, id, dst, src)
+           : l.kind == TP_LEVEL_REVERSE ? write_reverse(&l, id, dst, src)
+                                        : write_forward(&l, id, dst, src);
 }
 
 /* The memory under dst, for the checks that must come before anything is changed. */
-static int check_writable(tp_tensor *t) {
+static int check_writable(tp_tensor *t)
+{
     while (t->value) {
         t = t->value;
         int rc = tpi_fresh(t);
@@ -195,7 +206,8 @@ static int check_writable(tp_tensor *t) {
     return t->kind == TPI_DENSE ? tpi_check_writable(writing(), t) : TP_OK;
 }
 
-int tpi_copy_(tp_tensor *dst, tp_tensor *src) {
+int tpi_copy_(tp_tensor *dst, tp_tensor *src)
+{
     int rc = tpi_fresh(dst);
     if (!rc) rc = tpi_fresh(src);
     if (!rc) rc = check_writable(dst);

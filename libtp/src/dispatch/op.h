@@ -16,7 +16,16 @@
 
 typedef enum tpi_tag {
     TPI_NONE = 0,      /* an absent optional argument of any type */
-    TPI_TENSOR, TPI_TENSORS, TPI_INT, TPI_FLOAT, TPI_BOOL, TPI_SCALAR, TPI_INTS, TPI_STR, TPI_DTYPE, TPI_GENERATOR,
+    TPI_TENSOR,
+    TPI_TENSORS,
+    TPI_INT,
+    TPI_FLOAT,
+    TPI_BOOL,
+    TPI_SCALAR,
+    TPI_INTS,
+    TPI_STR,
+    TPI_DTYPE,
+    TPI_GENERATOR,
     TPI_FLOATS
 } tpi_tag;
 
@@ -138,8 +147,8 @@ struct tp_op {
 };
 
 /* ---- calling ---- */
-int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out);          /* out: op->nouts entries, owned by the caller */
-int tpi_call_inplace(const tp_op *op, tp_val *args);                   /* self = op(self, ...) written into args[0] */
+int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out); /* out: op->nouts entries, owned by the caller */
+int tpi_call_inplace(const tp_op *op, tp_val *args); /* self = op(self, ...) written into args[0] */
 int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n);
 const tp_op *tpi_op_by_name(const char *name);
 
@@ -160,27 +169,27 @@ static inline tp_val val_i(int64_t i) { return (tp_val){.tag = TPI_INT, .v.i = i
 static inline tp_val val_oi(int64_t i) { return (tp_val){.tag = i == TP_INT_NONE ? TPI_NONE : TPI_INT, .v.i = i}; }
 static inline tp_val val_b(bool b) { return (tp_val){.tag = TPI_BOOL, .v.i = b}; }
 static inline tp_val val_f(double f) { return (tp_val){.tag = TPI_FLOAT, .v.f = f}; }
-static inline tp_val val_of(const double *f) {
+static inline tp_val val_of(const double *f)
+{
     return f ? (tp_val){.tag = TPI_FLOAT, .v.f = *f} : (tp_val){.tag = TPI_NONE};
 }
-static inline tp_val val_ints(const int64_t *p, int64_t n) {
+static inline tp_val val_ints(const int64_t *p, int64_t n)
+{
     return (tp_val){.tag = n < 0 ? TPI_NONE : TPI_INTS, .n = (int32_t)n, .v.ints = p};
 }
-static inline tp_val val_ts(tp_tensor *const *p, int64_t n) {
+static inline tp_val val_ts(tp_tensor *const *p, int64_t n)
+{
     return (tp_val){.tag = TPI_TENSORS, .n = (int32_t)n, .v.ts = (tp_tensor **)p};
 }
-static inline tp_val val_s(const tp_scalar *s) {
+static inline tp_val val_s(const tp_scalar *s)
+{
     return s ? (tp_val){.tag = TPI_SCALAR, .v.s = *s} : (tp_val){.tag = TPI_NONE};
 }
 static inline tp_val val_str(const char *s) { return (tp_val){.tag = s ? TPI_STR : TPI_NONE, .v.str = s}; }
-static inline tp_val val_dtype(int d) {
-    return (tp_val){.tag = d == TP_DTYPE_NONE ? TPI_NONE : TPI_DTYPE, .v.i = d};
-}
-static inline tp_val val_gen(tp_generator *g) {
-    return (tp_val){.tag = g ? TPI_GENERATOR : TPI_NONE, .v.gen = g};
-}
+static inline tp_val val_dtype(int d) { return (tp_val){.tag = d == TP_DTYPE_NONE ? TPI_NONE : TPI_DTYPE, .v.i = d}; }
+static inline tp_val val_gen(tp_generator *g) { return (tp_val){.tag = g ? TPI_GENERATOR : TPI_NONE, .v.gen = g}; }
 
-static const tp_scalar tpi_one = {.tag = TP_SCALAR_INT, .v.i = 1};   /* the default alpha of add and sub */
+static const tp_scalar tpi_one = {.tag = TP_SCALAR_INT, .v.i = 1}; /* the default alpha of add and sub */
 
 /* Bounds: more than these in a table entry fails the build. */
 #define TPI_MAX_ARGS 24

@@ -4,7 +4,8 @@
 #include "tpi_ops.h"
 
 /* tpi_ops is sorted by name. */
-const tp_op *tpi_op_by_name(const char *name) {
+const tp_op *tpi_op_by_name(const char *name)
+{
     int lo = 0, hi = tpi_op_count - 1;
     while (lo <= hi) {
         int mid = (lo + hi) / 2, c = strcmp(name, tpi_ops[mid]->name);

@@ -1,4 +1,4 @@
-/* Kernels of products: matrices, stacks of them, vectors, and the affine map. float16 and bfloat16 compute in float32. */
+/* Matrix products: mm, bmm and mv, with shapes and layouts sorted out here; the arithmetic is in matmul_gemm.c. */
 #include "kernels/matmul.h"
 
 #include "core/clones.h"
@@ -36,8 +36,7 @@ static int read_operand(operand *o, tp_tensor *t, int compute)
         return TP_OK;
     }
     tp_tensor *small = without_repeats(t);
-    if (!small)
-        return tp_error_code();
+    if (!small) return tp_error_code();
     o->t = small->dtype == compute ? tpi_dense_contiguous(small) : tpi_dense_cast(small, compute);
     tp_release(small);
     o->op = 'N';
@@ -65,21 +64,28 @@ int k_matmul_nd(tp_call *c)
     tp_tensor *a = arg_t(&c->args[0]), *b = arg_t(&c->args[1]), *out = NULL;
     int na = a->ndim - 2, nb = b->ndim - 2, n, rc, compute = tpi_compute_dtype(a->dtype);
     int64_t shape[TPI_DIMS_CAP];
-    if ((rc = tpi_broadcast_shapes("matmul", na, a->shape, nb, b->shape, &n, shape)))
-        return rc;
+    if ((rc = tpi_broadcast_shapes("matmul", na, a->shape, nb, b->shape, &n, shape))) return rc;
     shape[n] = a->shape[na];
     shape[n + 1] = b->shape[nb + 1];
     operand oa, ob;
-    if ((rc = read_operand(&oa, a, compute)))
-        return rc;
+    if ((rc = read_operand(&oa, a, compute))) return rc;
     if (!(rc = read_operand(&ob, b, compute))) {
         out = tpi_empty(compute, n + 2, shape);
         rc = out ? TP_OK : tp_error_code();
     }
     if (!rc) {
-        tpi_gemm_stack s = {.dtype = compute, .op_a = oa.op, .op_b = ob.op, .m = shape[n], .n = shape[n + 1],
-                            .k = a->shape[na + 1], .lda = oa.ld, .ldb = ob.ld, .a = tpi_data(oa.t),
-                            .b = tpi_data(ob.t), .c = tpi_data(out), .ndim = n};
+        tpi_gemm_stack s = {.dtype = compute,
+                            .op_a = oa.op,
+                            .op_b = ob.op,
+                            .m = shape[n],
+                            .n = shape[n + 1],
+                            .k = a->shape[na + 1],
+                            .lda = oa.ld,
+                            .ldb = ob.ld,
+                            .a = tpi_data(oa.t),
+                            .b = tpi_data(ob.t),
+                            .c = tpi_data(out),
+                            .ndim = n};
         for (int d = 0; d < n; d++) {
             int da = d - n + na, db = d - n + nb;
             s.shape[d] = shape[d];
@@ -99,8 +105,7 @@ static int product(tp_call *c, tp_tensor *a, tp_tensor *b, tp_tensor *bias, int 
     int compute = tpi_compute_dtype(a->dtype), rc;
     int64_t m = a->shape[0], k = a->shape[1], n = b->shape[1];
     operand oa, ob = {NULL};
-    if ((rc = read_operand(&oa, a, compute)))
-        return rc;
+    if ((rc = read_operand(&oa, a, compute))) return rc;
     tp_tensor *out = NULL;
     if (!(rc = read_operand(&ob, b, compute))) {
         out = tpi_empty(compute, ndim, shape);
@@ -115,8 +120,17 @@ static int product(tp_call *c, tp_tensor *a, tp_tensor *b, tp_tensor *bias, int 
     }
     if (!rc && m && n) {
         if (k == 1 && !bias && m > 1) {
-            tpi_gemm_stack s = {.dtype = compute, .op_a = oa.op, .op_b = ob.op, .m = m, .n = n, .k = k, .lda = oa.ld,
-                                .ldb = ob.ld, .a = tpi_data(oa.t), .b = tpi_data(ob.t), .c = tpi_data(out)};
+            tpi_gemm_stack s = {.dtype = compute,
+                                .op_a = oa.op,
+                                .op_b = ob.op,
+                                .m = m,
+                                .n = n,
+                                .k = k,
+                                .lda = oa.ld,
+                                .ldb = ob.ld,
+                                .a = tpi_data(oa.t),
+                                .b = tpi_data(ob.t),
+                                .c = tpi_data(out)};
             rc = tpi_gemm_run(&s);
         } else
             rc = tpi_gemm(compute, oa.op, ob.op, m, n, k, tpi_data(oa.t), oa.ld, tpi_data(ob.t), ob.ld, bias != NULL,
@@ -162,12 +176,10 @@ int k_linear_affine(tp_call *c)
     }
     shape[n - 1] = w->shape[0];
     tp_tensor *held = NULL, *rows = NULL;
-    if (n == 2)
-        rows = tpi_retain(x);
+    if (n == 2) rows = tpi_retain(x);
     else if (tpi_view_strides(n, x->shape, x->strides, 2, flat, strides))
         rows = as_matrix(x, flat[0], flat[1], strides[0], strides[1]);
-    else if ((held = tpi_dense_contiguous(x)))
-        rows = as_matrix(held, flat[0], flat[1], flat[1], 1);
+    else if ((held = tpi_dense_contiguous(x))) rows = as_matrix(held, flat[0], flat[1], flat[1], 1);
     tp_tensor *wt = rows ? as_matrix(w, w->shape[1], w->shape[0], w->strides[1], w->strides[0]) : NULL;
     int rc = wt ? product(c, rows, wt, bias, n, shape) : tp_error_code();
     tp_release(wt);
@@ -179,55 +191,51 @@ int k_linear_affine(tp_call *c)
 /* ---- dot ---- */
 
 /* Lanes that the compiler keeps in vectors, added in pairs at the end. */
-#define DOT_REAL(NAME, T)                                                             \
-    TP_CLONES static T NAME(int64_t n, const T *a, const T *b)                        \
-    {                                                                                 \
-        enum { LANES = 256 / sizeof(T) };                                             \
-        T s[LANES] = {0};                                                             \
-        int64_t i = 0;                                                                \
-        for (; i + LANES <= n; i += LANES)                                            \
-            for (int l = 0; l < LANES; l++)                                           \
-                s[l] += a[i + l] * b[i + l];                                          \
-        for (int l = 0; i < n; i++, l++)                                              \
-            s[l] += a[i] * b[i];                                                      \
-        for (int w = LANES / 2; w; w /= 2)                                            \
-            for (int l = 0; l < w; l++)                                               \
-                s[l] += s[l + w];                                                     \
-        return s[0];                                                                  \
+#define DOT_REAL(NAME, T)                                                \
+    TP_CLONES static T NAME(int64_t n, const T *a, const T *b)           \
+    {                                                                    \
+        enum { LANES = 256 / sizeof(T) };                                \
+        T s[LANES] = {0};                                                \
+        int64_t i = 0;                                                   \
+        for (; i + LANES <= n; i += LANES)                               \
+            for (int l = 0; l < LANES; l++) s[l] += a[i + l] * b[i + l]; \
+        for (int l = 0; i < n; i++, l++) s[l] += a[i] * b[i];            \
+        for (int w = LANES / 2; w; w /= 2)                               \
+            for (int l = 0; l < w; l++) s[l] += s[l + w];                \
+        return s[0];                                                     \
     }
 DOT_REAL(dot_f32, float)
 DOT_REAL(dot_f64, double)
 
-#define DOT_COMPLEX(NAME, R)                                                          \
-    TP_CLONES static void NAME(int64_t n, const R *a, const R *b, R *out)             \
-    {                                                                                 \
-        R re[8] = {0}, im[8] = {0};                                                   \
-        int64_t i = 0;                                                                \
-        for (; i + 8 <= n; i += 8)                                                    \
-            for (int l = 0; l < 8; l++) {                                             \
-                const R *x = a + 2 * (i + l), *y = b + 2 * (i + l);                   \
-                re[l] += x[0] * y[0] - x[1] * y[1];                                   \
-                im[l] += x[0] * y[1] + x[1] * y[0];                                   \
-            }                                                                         \
-        for (int l = 0; i < n; i++, l++) {                                            \
-            re[l] += a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];               \
-            im[l] += a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];               \
-        }                                                                             \
-        for (int w = 4; w; w /= 2)                                                    \
-            for (int l = 0; l < w; l++) {                                             \
-                re[l] += re[l + w];                                                   \
-                im[l] += im[l + w];                                                   \
-            }                                                                         \
-        out[0] = re[0];                                                               \
-        out[1] = im[0];                                                               \
+#define DOT_COMPLEX(NAME, R)                                              \
+    TP_CLONES static void NAME(int64_t n, const R *a, const R *b, R *out) \
+    {                                                                     \
+        R re[8] = {0}, im[8] = {0};                                       \
+        int64_t i = 0;                                                    \
+        for (; i + 8 <= n; i += 8)                                        \
+            for (int l = 0; l < 8; l++) {                                 \
+                const R *x = a + 2 * (i + l), *y = b + 2 * (i + l);       \
+                re[l] += x[0] * y[0] - x[1] * y[1];                       \
+                im[l] += x[0] * y[1] + x[1] * y[0];                       \
+            }                                                             \
+        for (int l = 0; i < n; i++, l++) {                                \
+            re[l] += a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];   \
+            im[l] += a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];   \
+        }                                                                 \
+        for (int w = 4; w; w /= 2)                                        \
+            for (int l = 0; l < w; l++) {                                 \
+                re[l] += re[l + w];                                       \
+                im[l] += im[l + w];                                       \
+            }                                                             \
+        out[0] = re[0];                                                   \
+        out[1] = im[0];                                                   \
     }
 DOT_COMPLEX(dot_c64, float)
 DOT_COMPLEX(dot_c128, double)
 
 static tp_tensor *plain(tp_tensor *t, int compute)
 {
-    if (t->dtype != compute)
-        return tpi_dense_cast(t, compute);
+    if (t->dtype != compute) return tpi_dense_cast(t, compute);
     return t->ndim == 1 && (t->strides[0] == 1 || t->shape[0] <= 1) ? tpi_retain(t) : tpi_dense_contiguous(t);
 }
 

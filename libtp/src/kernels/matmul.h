@@ -25,6 +25,7 @@ int tpi_gemm_run(tpi_gemm_stack *s);
 
 /* c[i, j] = a[i] * b[j] for stacks of one-column a and one-row b. */
 void tpi_outer_f32(int64_t rows, int64_t cols, const float *a, int64_t a_step, const float *b, float *c, bool stream);
-void tpi_outer_f64(int64_t rows, int64_t cols, const double *a, int64_t a_step, const double *b, double *c, bool stream);
+void tpi_outer_f64(int64_t rows, int64_t cols, const double *a, int64_t a_step, const double *b, double *c,
+                   bool stream);
 
 #endif

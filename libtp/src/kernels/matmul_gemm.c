@@ -10,37 +10,33 @@
 /* ---- integers: modulo 2^bits, as the elementwise operators compute ---- */
 
 /* Products of types shorter than int would be signed: W is an unsigned type at least that long. */
-#define INT_GEMM(NAME, U, W)                                                                                   \
-    TP_CLONES static void NAME(int64_t m, int64_t n, int64_t k, const U *a, int64_t row, int64_t col,          \
-                               const U *restrict b, int64_t ldb, bool add, U *restrict c, int64_t ldc)         \
-    {                                                                                                          \
-        for (int64_t i = 0; i < m; i++, c += ldc) {                                                            \
-            if (!add)                                                                                          \
-                memset(c, 0, (size_t)n * sizeof *c);                                                           \
-            for (int64_t p = 0; p < k; p++) {                                                                  \
-                W x = a[i * row + p * col];                                                                    \
-                const U *restrict bp = b + p * ldb;                                                            \
-                for (int64_t j = 0; j < n; j++)                                                                \
-                    c[j] = (U)(c[j] + x * bp[j]);                                                              \
-            }                                                                                                  \
-        }                                                                                                      \
-    }                                                                                                          \
-    static int NAME##_any(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const U *a, int64_t lda,      \
-                          const U *b, int64_t ldb, bool add, U *c, int64_t ldc)                                \
-    {                                                                                                          \
-        bool ta = op_a == 'T', tb = op_b == 'T' && n > 0 && k > 0;                                             \
-        U *copy = NULL;                                                                                        \
-        if (tb) {                                                                                              \
-            copy = tpi_alloc((size_t)n * (size_t)k * sizeof *copy);                                            \
-            if (!copy)                                                                                         \
-                return TP_ERR_MEMORY;                                                                          \
-            for (int64_t p = 0; p < k; p++)                                                                    \
-                for (int64_t j = 0; j < n; j++)                                                                \
-                    copy[p * n + j] = b[j * ldb + p];                                                          \
-        }                                                                                                      \
-        NAME(m, n, k, a, ta ? 1 : lda, ta ? lda : 1, tb ? copy : b, tb ? n : ldb, add, c, ldc);                \
-        tpi_free(copy, (size_t)n * (size_t)k * sizeof *copy);                                                  \
-        return TP_OK;                                                                                          \
+#define INT_GEMM(NAME, U, W)                                                                                          \
+    TP_CLONES static void NAME(int64_t m, int64_t n, int64_t k, const U *a, int64_t row, int64_t col,                 \
+                               const U *restrict b, int64_t ldb, bool add, U *restrict c, int64_t ldc)                \
+    {                                                                                                                 \
+        for (int64_t i = 0; i < m; i++, c += ldc) {                                                                   \
+            if (!add) memset(c, 0, (size_t)n * sizeof *c);                                                            \
+            for (int64_t p = 0; p < k; p++) {                                                                         \
+                W x = a[i * row + p * col];                                                                           \
+                const U *restrict bp = b + p * ldb;                                                                   \
+                for (int64_t j = 0; j < n; j++) c[j] = (U)(c[j] + x * bp[j]);                                         \
+            }                                                                                                         \
+        }                                                                                                             \
+    }                                                                                                                 \
+    static int NAME##_any(char op_a, char op_b, int64_t m, int64_t n, int64_t k, const U *a, int64_t lda, const U *b, \
+                          int64_t ldb, bool add, U *c, int64_t ldc)                                                   \
+    {                                                                                                                 \
+        bool ta = op_a == 'T', tb = op_b == 'T' && n > 0 && k > 0;                                                    \
+        U *copy = NULL;                                                                                               \
+        if (tb) {                                                                                                     \
+            copy = tpi_alloc((size_t)n * (size_t)k * sizeof *copy);                                                   \
+            if (!copy) return TP_ERR_MEMORY;                                                                          \
+            for (int64_t p = 0; p < k; p++)                                                                           \
+                for (int64_t j = 0; j < n; j++) copy[p * n + j] = b[j * ldb + p];                                     \
+        }                                                                                                             \
+        NAME(m, n, k, a, ta ? 1 : lda, ta ? lda : 1, tb ? copy : b, tb ? n : ldb, add, c, ldc);                       \
+        tpi_free(copy, (size_t)n * (size_t)k * sizeof *copy);                                                         \
+        return TP_OK;                                                                                                 \
     }
 INT_GEMM(gemm_u8, uint8_t, uint32_t)
 INT_GEMM(gemm_u16, uint16_t, uint32_t)
@@ -56,9 +52,12 @@ int tpi_gemm(int dtype, char op_a, char op_b, int64_t m, int64_t n, int64_t k, c
     case TP_FLOAT64: CALL(tpi_gemm_f64);
     case TP_COMPLEX64: CALL(tpi_gemm_c64);
     case TP_COMPLEX128: CALL(tpi_gemm_c128);
-    case TP_UINT8: case TP_INT8: CALL(gemm_u8_any);
-    case TP_UINT16: case TP_INT16: CALL(gemm_u16_any);
-    case TP_UINT32: case TP_INT32: CALL(gemm_u32_any);
+    case TP_UINT8:
+    case TP_INT8: CALL(gemm_u8_any);
+    case TP_UINT16:
+    case TP_INT16: CALL(gemm_u16_any);
+    case TP_UINT32:
+    case TP_INT32: CALL(gemm_u32_any);
     default: CALL(gemm_u64_any);
     }
 #undef CALL
@@ -84,23 +83,18 @@ bool tpi_gemm_layout(int64_t rows, int64_t cols, int64_t row_stride, int64_t col
 /* Results larger than the caches: their lines need not be read before they are overwritten. */
 #if defined(__SSE2__)
 #include <emmintrin.h>
-#define STREAM_ROW(T, V, SET, MUL, LOADU, STORE)                             \
-    int64_t head = (int64_t)((-(uintptr_t)c & 15) / sizeof(T)), j = 0;       \
-    for (; j < head && j < cols; j++)                                        \
-        c[j] = x * b[j];                                                     \
-    V vx = SET(x);                                                           \
-    for (; j + (int64_t)(16 / sizeof(T)) <= cols; j += 16 / sizeof(T))       \
-        STORE(c + j, MUL(vx, LOADU(b + j)));                                 \
-    for (; j < cols; j++)                                                    \
-        c[j] = x * b[j];
+#define STREAM_ROW(T, V, SET, MUL, LOADU, STORE)                                                            \
+    int64_t head = (int64_t)((-(uintptr_t)c & 15) / sizeof(T)), j = 0;                                      \
+    for (; j < head && j < cols; j++) c[j] = x * b[j];                                                      \
+    V vx = SET(x);                                                                                          \
+    for (; j + (int64_t)(16 / sizeof(T)) <= cols; j += 16 / sizeof(T)) STORE(c + j, MUL(vx, LOADU(b + j))); \
+    for (; j < cols; j++) c[j] = x * b[j];
 static void stream_f32(int64_t cols, float x, const float *b, float *c)
 {
     STREAM_ROW(float, __m128, _mm_set1_ps, _mm_mul_ps, _mm_loadu_ps, _mm_stream_ps)
 }
-static void stream_f64(int64_t cols, double x, const double *b, double *c)
-{
-    STREAM_ROW(double, __m128d, _mm_set1_pd, _mm_mul_pd, _mm_loadu_pd, _mm_stream_pd)
-}
+static void stream_f64(int64_t cols, double x, const double *b,
+                       double *c){STREAM_ROW(double, __m128d, _mm_set1_pd, _mm_mul_pd, _mm_loadu_pd, _mm_stream_pd)}
 #define STREAM_END() _mm_sfence()
 #else
 #define stream_f32 scale_f32
@@ -108,42 +102,37 @@ static void stream_f64(int64_t cols, double x, const double *b, double *c)
 #define STREAM_END() (void)0
 #endif
 
-#define OUTER(X, T)                                                                                             \
-    TP_CLONES static void rows_##X(int64_t rows, int64_t cols, const T *a, int64_t step, const T *restrict b,   \
-                                   T *restrict c)                                                               \
-    {                                                                                                           \
-        for (int64_t i = 0; i < rows; i++, c += cols) {                                                         \
-            T x = a[i * step];                                                                                  \
-            for (int64_t j = 0; j < cols; j++)                                                                  \
-                c[j] = x * b[j];                                                                                \
-        }                                                                                                       \
-    }                                                                                                           \
-    void tpi_outer_##X(int64_t rows, int64_t cols, const T *a, int64_t step, const T *b, T *c, bool stream)     \
-    {                                                                                                           \
-        if (!stream || cols < 16) {                                                                             \
-            rows_##X(rows, cols, a, step, b, c);                                                                \
-            return;                                                                                             \
-        }                                                                                                       \
-        for (int64_t i = 0; i < rows; i++)                                                                      \
-            stream_##X(cols, a[i * step], b, c + i * cols);                                                     \
-        STREAM_END();                                                                                           \
+#define OUTER(X, T)                                                                                           \
+    TP_CLONES static void rows_##X(int64_t rows, int64_t cols, const T *a, int64_t step, const T *restrict b, \
+                                   T *restrict c)                                                             \
+    {                                                                                                         \
+        for (int64_t i = 0; i < rows; i++, c += cols) {                                                       \
+            T x = a[i * step];                                                                                \
+            for (int64_t j = 0; j < cols; j++) c[j] = x * b[j];                                               \
+        }                                                                                                     \
+    }                                                                                                         \
+    void tpi_outer_##X(int64_t rows, int64_t cols, const T *a, int64_t step, const T *b, T *c, bool stream)   \
+    {                                                                                                         \
+        if (!stream || cols < 16) {                                                                           \
+            rows_##X(rows, cols, a, step, b, c);                                                              \
+            return;                                                                                           \
+        }                                                                                                     \
+        for (int64_t i = 0; i < rows; i++) stream_##X(cols, a[i * step], b, c + i * cols);                    \
+        STREAM_END();                                                                                         \
     }
-OUTER(f32, float)
-OUTER(f64, double)
+OUTER(f32, float) OUTER(f64, double)
 
 /* ---- stacks ---- */
 
 /* Neighbouring dimensions that both operands walk alike become one; sizes of 1 go. */
-static void merge(tpi_gemm_stack *s)
+    static void merge(tpi_gemm_stack *s)
 {
     int n = 0;
     for (int d = 0; d < s->ndim; d++) {
-        if (s->shape[d] == 1)
-            continue;
+        if (s->shape[d] == 1) continue;
         if (n && s->sa[n - 1] == s->sa[d] * s->shape[d] && s->sb[n - 1] == s->sb[d] * s->shape[d])
             s->shape[n - 1] *= s->shape[d];
-        else
-            s->shape[n++] = s->shape[d];
+        else s->shape[n++] = s->shape[d];
         s->sa[n - 1] = s->sa[d];
         s->sb[n - 1] = s->sb[d];
     }
@@ -176,18 +165,15 @@ static void stack_range(int64_t begin, int64_t end, void *ctx)
             int64_t step = s->op_a == 'N' ? s->lda : 1;
             if (s->dtype == TP_FLOAT32)
                 tpi_outer_f32(s->m, s->n, (const float *)pa, step, (const float *)pb, (float *)pc, j->stream);
-            else
-                tpi_outer_f64(s->m, s->n, (const double *)pa, step, (const double *)pb, (double *)pc, j->stream);
+            else tpi_outer_f64(s->m, s->n, (const double *)pa, step, (const double *)pb, (double *)pc, j->stream);
         } else {
             int rc = tpi_gemm(s->dtype, s->op_a, s->op_b, s->m, s->n, s->k, pa, s->lda, pb, s->ldb, false, pc, s->n);
-            if (rc)
-                j->status = rc;
+            if (rc) j->status = rc;
         }
         for (int d = s->ndim - 1; d >= 0; d--) {
             a += s->sa[d];
             b += s->sb[d];
-            if (++at[d] < s->shape[d])
-                break;
+            if (++at[d] < s->shape[d]) break;
             a -= s->sa[d] * s->shape[d];
             b -= s->sb[d] * s->shape[d];
             at[d] = 0;
@@ -209,8 +195,7 @@ static void outer_range(int64_t begin, int64_t end, void *ctx)
     char *c = s->c + begin * s->n * j->size;
     if (s->dtype == TP_FLOAT32)
         tpi_outer_f32(end - begin, s->n, (const float *)a, j->step, (const float *)s->b, (float *)c, j->stream);
-    else
-        tpi_outer_f64(end - begin, s->n, (const double *)a, j->step, (const double *)s->b, (double *)c, j->stream);
+    else tpi_outer_f64(end - begin, s->n, (const double *)a, j->step, (const double *)s->b, (double *)c, j->stream);
 }
 
 int tpi_gemm_run(tpi_gemm_stack *s)
@@ -220,13 +205,11 @@ int tpi_gemm_run(tpi_gemm_stack *s)
     int size = tpi_esize(s->dtype);
     merge(s);
     for (int d = 0; d < s->ndim; d++) total *= s->shape[d];
-    if (total == 0 || s->m == 0 || s->n == 0)
-        return TP_OK;
+    if (total == 0 || s->m == 0 || s->n == 0) return TP_OK;
 
     /* Rows of a that follow each other, and one b: a single product. */
     if (s->ndim == 1 && s->sb[0] == 0 && s->op_a == 'N' && (s->m == 1 ? s->sa[0] >= s->k : s->sa[0] == s->m * s->lda)) {
-        if (s->m == 1)
-            s->lda = s->sa[0] > 0 ? s->sa[0] : 1;
+        if (s->m == 1) s->lda = s->sa[0] > 0 ? s->sa[0] : 1;
         s->m *= total;
         s->ndim = 0;
         total = 1;
@@ -241,12 +224,9 @@ int tpi_gemm_run(tpi_gemm_stack *s)
         return TP_OK;
     }
     double work = (double)s->m * (double)s->n * (double)(s->k ? s->k : 1);
-    if (j.outer)
-        work *= 8;
+    if (j.outer) work *= 8;
     /* Few large products are cut by themselves, many by the stack. */
-    if (total < 2 * tp_get_num_threads() && work >= 2 * thread_work)
-        stack_range(0, total, &j);
-    else
-        tpi_parallel_for(total, work >= thread_work ? 1 : (int64_t)(thread_work / work) + 1, stack_range, &j);
+    if (total < 2 * tp_get_num_threads() && work >= 2 * thread_work) stack_range(0, total, &j);
+    else tpi_parallel_for(total, work >= thread_work ? 1 : (int64_t)(thread_work / work) + 1, stack_range, &j);
     return j.status == TP_OK ? TP_OK : tpi_fail(j.status, "out of memory: work memory of a matrix product");
 }

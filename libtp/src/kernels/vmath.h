@@ -13,15 +13,15 @@
 #include <complex.h>
 #include <stdint.h>
 
-#define TPI_VMATH_DECL_UNARY(name)                              \
-    void tpi_v##name##_f32(int64_t n, const float *x, float *y); \
+#define TPI_VMATH_DECL_UNARY(name)                                \
+    void tpi_v##name##_f32(int64_t n, const float *x, float *y);  \
     void tpi_v##name##_f64(int64_t n, const double *x, double *y)
 
 #define TPI_VMATH_DECL_BINARY(name)                                                  \
-    void tpi_v##name##_f32(int64_t n, const float *x, const float *y, float *out);    \
+    void tpi_v##name##_f32(int64_t n, const float *x, const float *y, float *out);   \
     void tpi_v##name##_f64(int64_t n, const double *x, const double *y, double *out)
 
-#define TPI_VMATH_DECL_COMPLEX(name)                                              \
+#define TPI_VMATH_DECL_COMPLEX(name)                                               \
     void tpi_v##name##_c64(int64_t n, const float complex *x, float complex *y);   \
     void tpi_v##name##_c128(int64_t n, const double complex *x, double complex *y)
 

@@ -67,8 +67,7 @@ TPI_INLINE double asinh_any(double x, int full)
     }
     double y = log_sum(u, c, extra);
     y = tpi_select64(a < 0x1p-28, a, y);
-    if (full)
-        y = tpi_select64(a <= 0x1.fffffffffffffp1023, y, a);
+    if (full) y = tpi_select64(a <= 0x1.fffffffffffffp1023, y, a);
     return copysign(y, x);
 }
 
@@ -92,35 +91,17 @@ TPI_INLINE double acosh_any(double x, int full)
     return y;
 }
 
-TPI_INLINE double asinh_64(double x)
-{
-    return asinh_any(x, 0);
-}
+TPI_INLINE double asinh_64(double x) { return asinh_any(x, 0); }
 
-TPI_INLINE double asinh_full_64(double x)
-{
-    return asinh_any(x, 1);
-}
+TPI_INLINE double asinh_full_64(double x) { return asinh_any(x, 1); }
 
-TPI_INLINE double acosh_64(double x)
-{
-    return acosh_any(x, 0);
-}
+TPI_INLINE double acosh_64(double x) { return acosh_any(x, 0); }
 
-TPI_INLINE double acosh_full_64(double x)
-{
-    return acosh_any(x, 1);
-}
+TPI_INLINE double acosh_full_64(double x) { return acosh_any(x, 1); }
 
-TPI_INLINE int asinh_rare(double x)
-{
-    return !(fabs(x) < HUGE_ARG);
-}
+TPI_INLINE int asinh_rare(double x) { return !(fabs(x) < HUGE_ARG); }
 
-TPI_INLINE int acosh_rare(double x)
-{
-    return !(x >= 1.0 && x < HUGE_ARG);
-}
+TPI_INLINE int acosh_rare(double x) { return !(x >= 1.0 && x < HUGE_ARG); }
 
 /* k and 2^k for 0 <= a < 1; rounding up only above .65 keeps k = 0 for all small arguments, where it costs least */
 TPI_INLINE double atanh_scale(double plus, double minus, double *k)
@@ -171,15 +152,9 @@ TPI_INLINE double atanh_full_64(double x)
     return tpi_select64(a < 1.0, atanh_64(x), tpi_select64(a == 1.0, copysign((double)INFINITY, x), (double)NAN));
 }
 
-TPI_INLINE int outside_32(float x)
-{
-    return !(fabsf(x) < 1.0f);
-}
+TPI_INLINE int outside_32(float x) { return !(fabsf(x) < 1.0f); }
 
-TPI_INLINE int outside_64(double x)
-{
-    return !(fabs(x) < 1.0);
-}
+TPI_INLINE int outside_64(double x) { return !(fabs(x) < 1.0); }
 
 TPI_MAP1(asinh_f32, float, asinh_32)
 TPI_MAP1_QUICK(asinh_f64, double, asinh_64, asinh_full_64, asinh_rare)

@@ -116,20 +116,13 @@ TPI_INLINE double angle(double a, double b, uint64_t mirror, int is_float)
     t = tpi_double(tpi_bits64(t) ^ mirror);
     /* c or 4 - c: -2 + c or 2 - c, plus 2 */
     c = 2.0 + tpi_double(tpi_bits64(c - 2.0) ^ mirror);
-    if (is_float)
-        return c * PI_4_HI + (t + atan_tail_24(t));
+    if (is_float) return c * PI_4_HI + (t + atan_tail_24(t));
     return c * PI_4_HI + (t + (atan_tail_53(t) + c * PI_4_LO));
 }
 
-TPI_INLINE float atan_32(float x)
-{
-    return copysignf((float)angle(fabs((double)x), 1.0, 0, 1), x);
-}
+TPI_INLINE float atan_32(float x) { return copysignf((float)angle(fabs((double)x), 1.0, 0, 1), x); }
 
-TPI_INLINE double atan_64(double x)
-{
-    return copysign(angle(fabs(x), 1.0, 0, 0), x);
-}
+TPI_INLINE double atan_64(double x) { return copysign(angle(fabs(x), 1.0, 0, 0), x); }
 
 /* The sign bit of x decides, not x < 0: atan2(0, -0) is pi. */
 #define SIGN 0x8000000000000000u
@@ -140,10 +133,7 @@ TPI_INLINE float atan2_32(float y, float x)
     return copysignf((float)angle(fabs((double)y), fabs(b), tpi_bits64(b) & SIGN, 1), y);
 }
 
-TPI_INLINE double atan2_64(double y, double x)
-{
-    return copysign(angle(fabs(y), fabs(x), tpi_bits64(x) & SIGN, 0), y);
-}
+TPI_INLINE double atan2_64(double y, double x) { return copysign(angle(fabs(y), fabs(x), tpi_bits64(x) & SIGN, 0), y); }
 
 /* Infinite legs count 1 beside finite ones, which count 0. */
 TPI_INLINE float atan2_full_32(float y, float x)
@@ -164,15 +154,9 @@ TPI_INLINE double atan2_full_64(double y, double x)
     return tpi_select64(nan, x + y, atan2_64(a, b));
 }
 
-TPI_INLINE int special_32(float y, float x)
-{
-    return !(fabsf(x) <= 0x1.fffffep127f) | !(fabsf(y) <= 0x1.fffffep127f);
-}
+TPI_INLINE int special_32(float y, float x) { return !(fabsf(x) <= 0x1.fffffep127f) | !(fabsf(y) <= 0x1.fffffep127f); }
 
-TPI_INLINE int special_64(double y, double x)
-{
-    return !(fabs(x) <= 0x1p1000) | !(fabs(y) <= 0x1p1000);
-}
+TPI_INLINE int special_64(double y, double x) { return !(fabs(x) <= 0x1p1000) | !(fabs(y) <= 0x1p1000); }
 
 TPI_MAP1(asin_f32, float, asin_32)
 TPI_MAP1(asin_f64, double, asin_64)

@@ -89,14 +89,11 @@ TPI_INLINE double exp_reduced_64(double x, double k)
 TPI_INLINE float logistic_32(float x, int silu, int full)
 {
     float z = -fabsf(x), b = 1;
-    if (full)
-        z = TPI_ATLEAST(z, silu ? -112.0f : -104.0f);
+    if (full) z = TPI_ATLEAST(z, silu ? -112.0f : -104.0f);
     const float shift = TPI_SHIFT_F + (full ? 254 : 127);
     float t = z * (float)TPI_LOG2E + shift, k = t - shift, u = tpi_exp_reduced_32(z, k), a;
-    if (full)
-        tpi_pow2_halves_32(t, &a, &b);
-    else
-        a = tpi_pow2_32(t);
+    if (full) tpi_pow2_halves_32(t, &a, &b);
+    else a = tpi_pow2_32(t);
     float e = a * u + a, el = (a - e) + a * u, m = e, ml = el;
     if (silu) {
         float za = z * a;
@@ -110,42 +107,24 @@ TPI_INLINE float logistic_32(float x, int silu, int full)
     return silu ? copysignf(q, x) : q;
 }
 
-TPI_INLINE float sigmoid_32(float x)
-{
-    return logistic_32(x, 0, 0);
-}
+TPI_INLINE float sigmoid_32(float x) { return logistic_32(x, 0, 0); }
 
-TPI_INLINE float sigmoid_full_32(float x)
-{
-    return logistic_32(x, 0, 1);
-}
+TPI_INLINE float sigmoid_full_32(float x) { return logistic_32(x, 0, 1); }
 
-TPI_INLINE float silu_32(float x)
-{
-    return logistic_32(x, 1, 0);
-}
+TPI_INLINE float silu_32(float x) { return logistic_32(x, 1, 0); }
 
-TPI_INLINE float silu_full_32(float x)
-{
-    return x > 112.0f ? x : logistic_32(x, 1, 1);
-}
+TPI_INLINE float silu_full_32(float x) { return x > 112.0f ? x : logistic_32(x, 1, 1); }
 
-TPI_INLINE int extreme_32(float x)
-{
-    return !(fabsf(x) < 87.0f);
-}
+TPI_INLINE int extreme_32(float x) { return !(fabsf(x) < 87.0f); }
 
 TPI_INLINE double logistic_64(double x, int silu, int full)
 {
     double z = -fabs(x), b = 1;
-    if (full)
-        z = TPI_ATLEAST(z, silu ? -756.0 : -746.0);
+    if (full) z = TPI_ATLEAST(z, silu ? -756.0 : -746.0);
     const double shift = TPI_SHIFT + (full ? 2046 : 1023);
     double t = z * TPI_LOG2E + shift, k = t - shift, u = exp_reduced_64(z, k), a;
-    if (full)
-        tpi_pow2_halves_64(t, &a, &b);
-    else
-        a = tpi_pow2_64(t);
+    if (full) tpi_pow2_halves_64(t, &a, &b);
+    else a = tpi_pow2_64(t);
     double e = a * u + a, el = (a - e) + a * u, m = e, ml = el;
     if (silu) {
         double za = z * a;
@@ -159,30 +138,15 @@ TPI_INLINE double logistic_64(double x, int silu, int full)
     return silu ? copysign(q, x) : q;
 }
 
-TPI_INLINE double sigmoid_64(double x)
-{
-    return logistic_64(x, 0, 0);
-}
+TPI_INLINE double sigmoid_64(double x) { return logistic_64(x, 0, 0); }
 
-TPI_INLINE double sigmoid_full_64(double x)
-{
-    return logistic_64(x, 0, 1);
-}
+TPI_INLINE double sigmoid_full_64(double x) { return logistic_64(x, 0, 1); }
 
-TPI_INLINE double silu_64(double x)
-{
-    return logistic_64(x, 1, 0);
-}
+TPI_INLINE double silu_64(double x) { return logistic_64(x, 1, 0); }
 
-TPI_INLINE double silu_full_64(double x)
-{
-    return x > 756.0 ? x : logistic_64(x, 1, 1);
-}
+TPI_INLINE double silu_full_64(double x) { return x > 756.0 ? x : logistic_64(x, 1, 1); }
 
-TPI_INLINE int extreme_64(double x)
-{
-    return !(fabs(x) < 708.0);
-}
+TPI_INLINE int extreme_64(double x) { return !(fabs(x) < 708.0); }
 
 /* max(x, 0) + log(1 + e), e = exp(-|x|) <= 1: log(1 + e) = 2 atanh(s), s = e / (2 + e) <= 1/3 */
 TPI_INLINE float softplus_32(float xf)

@@ -28,10 +28,7 @@ TPI_INLINE void tpi_pow2_halves_64(double shifted, double *a, double *b) /* bias
     *b = tpi_double((u - h) << 52);
 }
 
-TPI_INLINE float tpi_pow2_32(float shifted) /* bias 127 */
-{
-    return tpi_float(tpi_bits32(shifted) << 23);
-}
+TPI_INLINE float tpi_pow2_32(float shifted) /* bias 127 */ { return tpi_float(tpi_bits32(shifted) << 23); }
 
 TPI_INLINE void tpi_pow2_halves_32(float shifted, float *a, float *b) /* bias 254 */
 {

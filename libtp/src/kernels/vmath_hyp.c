@@ -25,27 +25,19 @@ TPI_INLINE float sinh_cosh_32(float xf, int is_cosh)
     double t = x * TPI_LOG2E + (TPI_SHIFT + 1022), k = t - (TPI_SHIFT + 1022), r = x - k * TPI_LN2;
     double a = tpi_pow2_64(t), b = tpi_pow2_64((TPI_SHIFT + 1022) - k), s, c;
     sinh_cosh_24(r, &s, &c);
-    if (is_cosh)
-        return (float)((a + b) + ((a + b) * c + (a - b) * s));
+    if (is_cosh) return (float)((a + b) + ((a + b) * c + (a - b) * s));
     return copysignf((float)((a - b) + ((a - b) * c + (a + b) * s)), xf);
 }
 
-TPI_INLINE float sinh_32(float x)
-{
-    return sinh_cosh_32(x, 0);
-}
+TPI_INLINE float sinh_32(float x) { return sinh_cosh_32(x, 0); }
 
-TPI_INLINE float cosh_32(float x)
-{
-    return sinh_cosh_32(x, 1);
-}
+TPI_INLINE float cosh_32(float x) { return sinh_cosh_32(x, 1); }
 
 /* full: any argument. Beyond 40 B does not matter, and A is taken 2^-8 times as large until the end. */
 TPI_INLINE double sinh_cosh_64(double x0, int is_cosh, int full)
 {
     double x = fabs(x0);
-    if (full)
-        x = TPI_ATMOST(x, 712.0);
+    if (full) x = TPI_ATMOST(x, 712.0);
     double t = x * TPI_LOG2E + TPI_SHIFT, k = t - TPI_SHIFT, h = x - k * TPI_LN2_HI;
     double r = h - k * TPI_LN2_LO, rl = (h - r) - k * TPI_LN2_LO, ka = k, kb = k;
     if (full) {
@@ -71,35 +63,19 @@ TPI_INLINE double sinh_cosh_64(double x0, int is_cosh, int full)
         tpi_two_sum(a - b, (a + b) * r, &sum, &e);
         y = sum + (((a - b) * c + (a + b) * s) + e);
     }
-    if (full)
-        y = x > 40.0 ? y * 256.0 : y;
+    if (full) y = x > 40.0 ? y * 256.0 : y;
     return is_cosh ? y : copysign(y, x0);
 }
 
-TPI_INLINE double sinh_64(double x)
-{
-    return sinh_cosh_64(x, 0, 0);
-}
+TPI_INLINE double sinh_64(double x) { return sinh_cosh_64(x, 0, 0); }
 
-TPI_INLINE double sinh_full_64(double x)
-{
-    return sinh_cosh_64(x, 0, 1);
-}
+TPI_INLINE double sinh_full_64(double x) { return sinh_cosh_64(x, 0, 1); }
 
-TPI_INLINE double cosh_64(double x)
-{
-    return sinh_cosh_64(x, 1, 0);
-}
+TPI_INLINE double cosh_64(double x) { return sinh_cosh_64(x, 1, 0); }
 
-TPI_INLINE double cosh_full_64(double x)
-{
-    return sinh_cosh_64(x, 1, 1);
-}
+TPI_INLINE double cosh_full_64(double x) { return sinh_cosh_64(x, 1, 1); }
 
-TPI_INLINE int extreme_64(double x)
-{
-    return !(fabs(x) < 700.0);
-}
+TPI_INLINE int extreme_64(double x) { return !(fabs(x) < 700.0); }
 
 TPI_INLINE float tanh_32(float xf)
 {

@@ -93,109 +93,94 @@ TPI_INLINE void tpi_two_sum(double a, double b, double *s, double *e)
 }
 
 /* y[i] = core(x[i]), vectorised. */
-#define TPI_MAP1(name, T, core)                                \
-    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)     \
-    {                                                          \
-        TPI_IVDEP                                              \
-        for (int64_t i = 0; i < n; i++)                        \
-            y[i] = core(x[i]);                                 \
+#define TPI_MAP1(name, T, core)                             \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y) \
+    {                                                       \
+        TPI_IVDEP                                           \
+        for (int64_t i = 0; i < n; i++) y[i] = core(x[i]);  \
     }
 
-#define TPI_MAP2(name, T, core)                                             \
-    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)    \
-    {                                                                       \
-        TPI_IVDEP                                                           \
-        for (int64_t i = 0; i < n; i++)                                     \
-            out[i] = core(x[i], y[i]);                                      \
+#define TPI_MAP2(name, T, core)                                           \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out) \
+    {                                                                     \
+        TPI_IVDEP                                                         \
+        for (int64_t i = 0; i < n; i++) out[i] = core(x[i], y[i]);        \
     }
 
 /* The same in blocks: quick(x) serves a block without exceptional arguments, full(x) every other. */
 #define TPI_BLOCK 512
 
-#define TPI_MAP1_QUICK(name, T, quick, full, exceptional)                      \
-    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)                     \
-    {                                                                          \
-        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                           \
-            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                 \
-            int any = 0;                                                       \
-            for (int64_t i = b; i < b + m; i++)                                \
-                any |= exceptional(x[i]);                                      \
-            if (any) {                                                         \
-                TPI_IVDEP                                                      \
-                for (int64_t i = b; i < b + m; i++)                            \
-                    y[i] = full(x[i]);                                         \
-            } else {                                                           \
-                TPI_IVDEP                                                      \
-                for (int64_t i = b; i < b + m; i++)                            \
-                    y[i] = quick(x[i]);                                        \
-            }                                                                  \
-        }                                                                      \
+#define TPI_MAP1_QUICK(name, T, quick, full, exceptional)                 \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)               \
+    {                                                                     \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                      \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;            \
+            int any = 0;                                                  \
+            for (int64_t i = b; i < b + m; i++) any |= exceptional(x[i]); \
+            if (any) {                                                    \
+                TPI_IVDEP                                                 \
+                for (int64_t i = b; i < b + m; i++) y[i] = full(x[i]);    \
+            } else {                                                      \
+                TPI_IVDEP                                                 \
+                for (int64_t i = b; i < b + m; i++) y[i] = quick(x[i]);   \
+            }                                                             \
+        }                                                                 \
     }
 
-#define TPI_MAP2_QUICK(name, T, quick, full, exceptional)                               \
-    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)                \
-    {                                                                                   \
-        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                                    \
-            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                          \
-            int any = 0;                                                                \
-            for (int64_t i = b; i < b + m; i++)                                         \
-                any |= exceptional(x[i], y[i]);                                         \
-            if (any) {                                                                  \
-                TPI_IVDEP                                                               \
-                for (int64_t i = b; i < b + m; i++)                                     \
-                    out[i] = full(x[i], y[i]);                                          \
-            } else {                                                                    \
-                TPI_IVDEP                                                               \
-                for (int64_t i = b; i < b + m; i++)                                     \
-                    out[i] = quick(x[i], y[i]);                                         \
-            }                                                                           \
-        }                                                                               \
+#define TPI_MAP2_QUICK(name, T, quick, full, exceptional)                       \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)       \
+    {                                                                           \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                            \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                  \
+            int any = 0;                                                        \
+            for (int64_t i = b; i < b + m; i++) any |= exceptional(x[i], y[i]); \
+            if (any) {                                                          \
+                TPI_IVDEP                                                       \
+                for (int64_t i = b; i < b + m; i++) out[i] = full(x[i], y[i]);  \
+            } else {                                                            \
+                TPI_IVDEP                                                       \
+                for (int64_t i = b; i < b + m; i++) out[i] = quick(x[i], y[i]); \
+            }                                                                   \
+        }                                                                       \
     }
 
 /* The same with rare arguments for which rare(x) != 0: they are computed again by slow(x). The block is saved before
  * it is overwritten, since x and y may be one array. */
-#define TPI_MAP1_RARE(name, T, core, rare, slow)                               \
-    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)                     \
-    {                                                                          \
-        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                           \
-            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                 \
-            int any = 0;                                                       \
-            for (int64_t i = 0; i < m; i++)                                    \
-                any |= rare(x[b + i]);                                         \
-            T saved[TPI_BLOCK];                                                \
-            if (__builtin_expect(any, 0))                                      \
-                memcpy(saved, x + b, (size_t)m * sizeof(T));                   \
-            TPI_IVDEP                                                          \
-            for (int64_t i = 0; i < m; i++)                                    \
-                y[b + i] = core(x[b + i]);                                     \
-            if (__builtin_expect(any, 0))                                      \
-                for (int64_t i = 0; i < m; i++)                                \
-                    if (rare(saved[i]))                                        \
-                        y[b + i] = slow(saved[i]);                             \
-        }                                                                      \
+#define TPI_MAP1_RARE(name, T, core, rare, slow)                                       \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, T *y)                            \
+    {                                                                                  \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                                   \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                         \
+            int any = 0;                                                               \
+            for (int64_t i = 0; i < m; i++) any |= rare(x[b + i]);                     \
+            T saved[TPI_BLOCK];                                                        \
+            if (__builtin_expect(any, 0)) memcpy(saved, x + b, (size_t)m * sizeof(T)); \
+            TPI_IVDEP                                                                  \
+            for (int64_t i = 0; i < m; i++) y[b + i] = core(x[b + i]);                 \
+            if (__builtin_expect(any, 0))                                              \
+                for (int64_t i = 0; i < m; i++)                                        \
+                    if (rare(saved[i])) y[b + i] = slow(saved[i]);                     \
+        }                                                                              \
     }
 
-#define TPI_MAP2_RARE(name, T, core, rare, slow)                                        \
-    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)                \
-    {                                                                                   \
-        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                                    \
-            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                          \
-            int any = 0;                                                                \
-            for (int64_t i = 0; i < m; i++)                                             \
-                any |= rare(x[b + i], y[b + i]);                                        \
-            T xs[TPI_BLOCK], ys[TPI_BLOCK];                                             \
-            if (__builtin_expect(any, 0)) {                                             \
-                memcpy(xs, x + b, (size_t)m * sizeof(T));                               \
-                memcpy(ys, y + b, (size_t)m * sizeof(T));                               \
-            }                                                                           \
-            TPI_IVDEP                                                                   \
-            for (int64_t i = 0; i < m; i++)                                             \
-                out[b + i] = core(x[b + i], y[b + i]);                                  \
-            if (__builtin_expect(any, 0))                                               \
-                for (int64_t i = 0; i < m; i++)                                         \
-                    if (rare(xs[i], ys[i]))                                             \
-                        out[b + i] = slow(xs[i], ys[i]);                                \
-        }                                                                               \
+#define TPI_MAP2_RARE(name, T, core, rare, slow)                                   \
+    TP_CLONES void tpi_v##name(int64_t n, const T *x, const T *y, T *out)          \
+    {                                                                              \
+        for (int64_t b = 0; b < n; b += TPI_BLOCK) {                               \
+            int64_t m = n - b < TPI_BLOCK ? n - b : TPI_BLOCK;                     \
+            int any = 0;                                                           \
+            for (int64_t i = 0; i < m; i++) any |= rare(x[b + i], y[b + i]);       \
+            T xs[TPI_BLOCK], ys[TPI_BLOCK];                                        \
+            if (__builtin_expect(any, 0)) {                                        \
+                memcpy(xs, x + b, (size_t)m * sizeof(T));                          \
+                memcpy(ys, y + b, (size_t)m * sizeof(T));                          \
+            }                                                                      \
+            TPI_IVDEP                                                              \
+            for (int64_t i = 0; i < m; i++) out[b + i] = core(x[b + i], y[b + i]); \
+            if (__builtin_expect(any, 0))                                          \
+                for (int64_t i = 0; i < m; i++)                                    \
+                    if (rare(xs[i], ys[i])) out[b + i] = slow(xs[i], ys[i]);       \
+        }                                                                          \
     }
 
 #endif

@@ -1,15 +1,9 @@
 /* log, log2, log10, log1p. */
 #include "vmath_logcore.h"
 
-TPI_INLINE int irregular_32(float x)
-{
-    return !(x >= 0x1p-126f && x <= 0x1.fffffep127f);
-}
+TPI_INLINE int irregular_32(float x) { return !(x >= 0x1p-126f && x <= 0x1.fffffep127f); }
 
-TPI_INLINE int irregular_64(double x)
-{
-    return !(x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023);
-}
+TPI_INLINE int irregular_64(double x) { return !(x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023); }
 
 /* log(x)/log(base) = k log(2)/log(base) + f + (f (1/log(base) - 1) + tail/log(base)), with 1/log(10) - 1/2 for base
  * 10: f and f/2 are exact, and the rest is small. */
@@ -20,8 +14,7 @@ TPI_INLINE float logarithm_32(float x, int base)
     float k, f;
     tpi_log_split_32(x, &k, &f);
     float t = tpi_log_tail_32(f);
-    if (base == BINARY)
-        return k + (f + (f * 0x1.c551dap-2f + t * 0x1.715476p+0f));
+    if (base == BINARY) return k + (f + (f * 0x1.c551dap-2f + t * 0x1.715476p+0f));
     if (base == DECIMAL) {
         float lo = f * -0x1.0d213ap-4f + t * 0x1.bcb7b2p-2f;
         return k * 0x1.344p-2f + (0.5f * f + (lo + k * 0x1.3509f8p-18f));
@@ -34,8 +27,7 @@ TPI_INLINE double logarithm_64(double x, int base)
     double k, f;
     tpi_log_split_64(x, &k, &f);
     double t = tpi_log_tail_64(f);
-    if (base == BINARY)
-        return k + (f + (f * 0x1.c551d94ae0bf8p-2 + t * 0x1.71547652b82fep+0));
+    if (base == BINARY) return k + (f + (f * 0x1.c551d94ae0bf8p-2 + t * 0x1.71547652b82fep+0));
     if (base == DECIMAL) {
         double lo = f * -0x1.0d213ab646bc7p-4 + t * 0x1.bcb7b1526e50ep-2;
         return k * 0x1.34413509f8p-2 + (0.5 * f + (lo + k * -0x1.80433b83b532ap-44));
@@ -66,24 +58,12 @@ TPI_INLINE double full_64(double x, int base)
     return x < 0 ? (double)NAN : y;
 }
 
-#define LOGARITHM(name, base)                                                             \
-    TPI_INLINE float name##_quick_32(float x)                                          \
-    {                                                                                     \
-        return logarithm_32(x, base);                                                     \
-    }                                                                                     \
-    TPI_INLINE float name##_full_32(float x)                                           \
-    {                                                                                     \
-        return full_32(x, base);                                                          \
-    }                                                                                     \
-    TPI_INLINE double name##_quick_64(double x)                                        \
-    {                                                                                     \
-        return logarithm_64(x, base);                                                     \
-    }                                                                                     \
-    TPI_INLINE double name##_full_64(double x)                                         \
-    {                                                                                     \
-        return full_64(x, base);                                                          \
-    }                                                                                     \
-    TPI_MAP1_QUICK(name##_f32, float, name##_quick_32, name##_full_32, irregular_32)      \
+#define LOGARITHM(name, base)                                                         \
+    TPI_INLINE float name##_quick_32(float x) { return logarithm_32(x, base); }       \
+    TPI_INLINE float name##_full_32(float x) { return full_32(x, base); }             \
+    TPI_INLINE double name##_quick_64(double x) { return logarithm_64(x, base); }     \
+    TPI_INLINE double name##_full_64(double x) { return full_64(x, base); }           \
+    TPI_MAP1_QUICK(name##_f32, float, name##_quick_32, name##_full_32, irregular_32)  \
     TPI_MAP1_QUICK(name##_f64, double, name##_quick_64, name##_full_64, irregular_64)
 
 LOGARITHM(log, NATURAL)
@@ -100,10 +80,7 @@ TPI_INLINE float log1p_any_32(float x, int full)
     return copysignf(k * TPI_LOG_LN2_HI_F + (f + (tpi_log_tail_32(f) + k * TPI_LOG_LN2_LO_F)), x);
 }
 
-TPI_INLINE float log1p_32(float x)
-{
-    return log1p_any_32(x, 0);
-}
+TPI_INLINE float log1p_32(float x) { return log1p_any_32(x, 0); }
 
 TPI_INLINE float log1p_full_32(float x)
 {
@@ -122,10 +99,7 @@ TPI_INLINE double log1p_any_64(double x, int full)
     return copysign(k * TPI_LOG_LN2_HI + (f + (tpi_log_tail_64(f) + k * TPI_LOG_LN2_LO)), x);
 }
 
-TPI_INLINE double log1p_64(double x)
-{
-    return log1p_any_64(x, 0);
-}
+TPI_INLINE double log1p_64(double x) { return log1p_any_64(x, 0); }
 
 TPI_INLINE double log1p_full_64(double x)
 {
@@ -135,15 +109,9 @@ TPI_INLINE double log1p_full_64(double x)
     return x < -1.0 ? (double)NAN : y;
 }
 
-TPI_INLINE int log1p_irregular_32(float x)
-{
-    return !(x > -1.0f && x < 0x1p126f);
-}
+TPI_INLINE int log1p_irregular_32(float x) { return !(x > -1.0f && x < 0x1p126f); }
 
-TPI_INLINE int log1p_irregular_64(double x)
-{
-    return !(x > -1.0 && x < 0x1p1022);
-}
+TPI_INLINE int log1p_irregular_64(double x) { return !(x > -1.0 && x < 0x1p1022); }
 
 TPI_MAP1_QUICK(log1p_f32, float, log1p_32, log1p_full_32, log1p_irregular_32)
 TPI_MAP1_QUICK(log1p_f64, double, log1p_64, log1p_full_64, log1p_irregular_64)

@@ -1,15 +1,9 @@
 /* sqrt, rsqrt, cbrt, hypot, fmod, remainder. */
 #include "vmath_logcore.h"
 
-TPI_INLINE float rsqrt_32(float x)
-{
-    return 1.0f / sqrtf(x);
-}
+TPI_INLINE float rsqrt_32(float x) { return 1.0f / sqrtf(x); }
 
-TPI_INLINE double rsqrt_64(double x)
-{
-    return 1.0 / sqrt(x);
-}
+TPI_INLINE double rsqrt_64(double x) { return 1.0 / sqrt(x); }
 
 TPI_MAP1(sqrt_f32, float, sqrtf)
 TPI_MAP1(sqrt_f64, double, sqrt)
@@ -73,10 +67,7 @@ TPI_INLINE double cbrt_full_64(double x)
     return tpi_select64((a > 0) & (a <= 0x1.fffffffffffffp1023), y, x);
 }
 
-TPI_INLINE int irregular(double x)
-{
-    return !((fabs(x) >= 0x1p-1022) & (fabs(x) <= 0x1.fffffffffffffp1023));
-}
+TPI_INLINE int irregular(double x) { return !((fabs(x) >= 0x1p-1022) & (fabs(x) <= 0x1.fffffffffffffp1023)); }
 
 TPI_MAP1(cbrt_f32, float, cbrt_32)
 TPI_MAP1_QUICK(cbrt_f64, double, cbrt_64, cbrt_full_64, irregular)
@@ -87,10 +78,7 @@ TPI_INLINE float hypot_32(float xf, float yf)
     return (float)tpi_select64((fabs(x) == (double)INFINITY) | (fabs(y) == (double)INFINITY), (double)INFINITY, r);
 }
 
-TPI_INLINE double hypot_64(double x, double y)
-{
-    return sqrt(x * x + y * y);
-}
+TPI_INLINE double hypot_64(double x, double y) { return sqrt(x * x + y * y); }
 
 TPI_INLINE double hypot_full_64(double x, double y)
 {

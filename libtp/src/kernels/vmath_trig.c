@@ -130,15 +130,9 @@ TPI_INLINE double tan_64(double x)
     return k & 1 ? z : y;
 }
 
-TPI_INLINE int large_32(float x)
-{
-    return !(fabsf(x) < LIMIT_32);
-}
+TPI_INLINE int large_32(float x) { return !(fabsf(x) < LIMIT_32); }
 
-TPI_INLINE int large_64(double x)
-{
-    return !(fabs(x) < LIMIT_64);
-}
+TPI_INLINE int large_64(double x) { return !(fabs(x) < LIMIT_64); }
 
 TPI_MAP1_RARE(sin_f32, float, sin_32, large_32, sinf)
 TPI_MAP1_RARE(sin_f64, double, sin_64, large_64, sin)

@@ -6,7 +6,8 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-tp_tensor *tp_reverse_wrap(tp_tensor *t, uint64_t level) {
+tp_tensor *tp_reverse_wrap(tp_tensor *t, uint64_t level)
+{
     tpi_level_ref l;
     if (tpi_fresh(t) || tpi_level_find(level, t, &l)) return NULL;
     tp_node *leaf = tpi_is_differentiable(t->dtype) ? tpi_leaf_new(level) : NULL;
@@ -15,23 +16,27 @@ tp_tensor *tp_reverse_wrap(tp_tensor *t, uint64_t level) {
     return w;
 }
 
-tp_tensor *tp_reverse_unwrap(tp_tensor *t, uint64_t level) {
+tp_tensor *tp_reverse_unwrap(tp_tensor *t, uint64_t level)
+{
     if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return NULL;
     return tpi_retain(t->kind == TPI_TRACKED && t->level == level ? t->value : t);
 }
 
-bool tp_is_tracked(tp_tensor *t, uint64_t level) {
+bool tp_is_tracked(tp_tensor *t, uint64_t level)
+{
     return !tpi_fresh(t) && t->kind == TPI_TRACKED && t->level == level && t->node;
 }
 
-static tpi_target target_of(tp_tensor *t, uint64_t level) {
+static tpi_target target_of(tp_tensor *t, uint64_t level)
+{
     t = tpi_peel_ambient(t, level);
     if (!t) return (tpi_target){NULL, 0};
     if (t->kind == TPI_TRACKED && t->level == level) return (tpi_target){t->node, t->out_nr};
     return (tpi_target){NULL, 0};
 }
 
-static int check_grad(const char *who, const tp_tensor *out, const tp_tensor *g) {
+static int check_grad(const char *who, const tp_tensor *out, const tp_tensor *g)
+{
     if (g->ndim != out->ndim || memcmp(g->shape, out->shape, sizeof(int64_t) * g->ndim))
         return tpi_fail(TP_ERR_VALUE, "%s: the cotangent has shape %s, the output %s", who, tpi_str(g), tpi_str(out));
     return TP_OK;
@@ -39,7 +44,8 @@ static int check_grad(const char *who, const tp_tensor *out, const tp_tensor *g)
 
 /* Runs the engine at `level`. With create_graph the level records (if it still lives); without, it alone is masked. */
 static int run(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor *const *inputs,
-               int64_t n_inputs, bool accumulate, bool prune, bool retain, bool create_graph, tp_tensor **results) {
+               int64_t n_inputs, bool accumulate, bool prune, bool retain, bool create_graph, tp_tensor **results)
+{
     tpi_target *to = calloc((size_t)(n + n_inputs + 1), sizeof *to);
     tp_tensor **g = calloc((size_t)n + 1, sizeof *g);
     int rc = to && g ? TP_OK : tpi_fail(TP_ERR_MEMORY, "out of memory: backward pass");
@@ -74,8 +80,7 @@ static int run(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grad
         /* the stack may have moved while rules ran */
         if (index >= 0) {
             if (tpi_level_find(level, NULL, &l) == TP_OK) *tpi_mask_flag(&l) = before;
-        } else if (flag)
-            tpi_levels.ambient0_masked = before;
+        } else if (flag) tpi_levels.ambient0_masked = before;
     }
     for (int64_t i = 0; i < n && g; i++) tp_release(g[i]);
     free(g);
@@ -83,7 +88,8 @@ static int run(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grad
     return rc;
 }
 
-static tp_tensor *ones_like(tp_tensor *t) {
+static tp_tensor *ones_like(tp_tensor *t)
+{
     tpi_scope scope;
     tpi_scope_open(&scope);
     T one = tpi_retain(x_ones_like(t));
@@ -95,7 +101,8 @@ static tp_tensor *ones_like(tp_tensor *t) {
 }
 
 int tp_reverse_vjp(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *grads_out, int64_t n_outputs,
-                   tp_tensor *const *inputs, int64_t n_inputs, bool retain, bool create_graph, tp_tensor **grads_in) {
+                   tp_tensor *const *inputs, int64_t n_inputs, bool retain, bool create_graph, tp_tensor **grads_in)
+{
     for (int64_t i = 0; i < n_inputs; i++) grads_in[i] = NULL;
     for (int64_t i = 0; i < n_outputs; i++)
         if (tpi_fresh(outputs[i])) return tp_error_code();
@@ -123,7 +130,8 @@ int tp_reverse_vjp(uint64_t level, tp_tensor *const *outputs, tp_tensor *const *
 /* ---- plain autograd ---- */
 
 /* Seeds: what was given, or ones for outputs of one element. seeds: n new references. */
-static int seeds_of(const char *who, tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor **seeds) {
+static int seeds_of(const char *who, tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor **seeds)
+{
     for (int64_t i = 0; i < n; i++) {
         if (grads && grads[i]) {
             seeds[i] = tpi_retain(grads[i]);
@@ -132,15 +140,18 @@ static int seeds_of(const char *who, tp_tensor *const *outputs, tp_tensor *const
             continue;
         }
         if (outputs[i]->numel != 1)
-            return tpi_fail(TP_ERR_RUNTIME, "%s: the gradient of an output of shape %s is not defined without a cotangent; "
-                                            "pass one, or reduce the output to one element", who, tpi_str(outputs[i]));
+            return tpi_fail(TP_ERR_RUNTIME,
+                            "%s: the gradient of an output of shape %s is not defined without a cotangent; "
+                            "pass one, or reduce the output to one element",
+                            who, tpi_str(outputs[i]));
         seeds[i] = ones_like(outputs[i]);
         if (!seeds[i]) return tp_error_code();
     }
     return TP_OK;
 }
 
-static bool ambient_level(uint64_t id) {
+static bool ambient_level(uint64_t id)
+{
     if (id == TPI_AMBIENT0) return true;
     for (int i = 0; i < tpi_levels.depth; i++)
         if (tpi_levels.levels[i].ambient == id) return true;
@@ -148,14 +159,16 @@ static bool ambient_level(uint64_t id) {
 }
 
 /* Is the tensor tracked at `level` anywhere below its outermost wrapper? */
-static bool tracked_below(const tp_tensor *t, uint64_t level) {
+static bool tracked_below(const tp_tensor *t, uint64_t level)
+{
     for (t = t->value; t; t = t->value)
         if (t->kind == TPI_TRACKED && t->level == level && t->node) return true;
     return false;
 }
 
 int tp_autograd_grad(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor *const *inputs,
-                     int64_t n_inputs, bool retain, bool create_graph, bool allow_unused, tp_tensor **grads_in) {
+                     int64_t n_inputs, bool retain, bool create_graph, bool allow_unused, tp_tensor **grads_in)
+{
     int rc = TP_OK;
     for (int64_t i = 0; i < n_inputs; i++) grads_in[i] = NULL;
     uint64_t level = 0;
@@ -163,12 +176,14 @@ int tp_autograd_grad(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t
         tp_tensor *t = inputs[i];
         if ((rc = tpi_fresh(t))) return rc;
         if (t->kind != TPI_TRACKED || !t->node)
-            return tpi_fail(TP_ERR_RUNTIME,
-                            "grad: input %lld of shape %s %s; use vjp, or x.detach().requires_grad_() on what is to be "
-                            "differentiated", (long long)i, tpi_str(t),
-                            tracked_below(t, TPI_AMBIENT0) || t->value
-                                ? "was captured from outside an active transform, which cannot be differentiated inside it"
-                                : "does not require grad");
+            return tpi_fail(
+                TP_ERR_RUNTIME,
+                "grad: input %lld of shape %s %s; use vjp, or x.detach().requires_grad_() on what is to be "
+                "differentiated",
+                (long long)i, tpi_str(t),
+                tracked_below(t, TPI_AMBIENT0) || t->value
+                    ? "was captured from outside an active transform, which cannot be differentiated inside it"
+                    : "does not require grad");
         if (t->level > level) level = t->level;
     }
     bool reached = false;
@@ -177,22 +192,25 @@ int tp_autograd_grad(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t
         if ((rc = tpi_fresh(o))) return rc;
         if (o->kind == TPI_TRACKED && o->level == level && o->node) reached = true;
         if (o->level > level)
-            return tpi_fail(TP_ERR_RUNTIME,
-                            "grad: output %lld of shape %s depends on an active transform that the input was captured from "
-                            "outside of; use vjp, or make the input inside with x.detach().requires_grad_()",
-                            (long long)i, tpi_str(o));
+            return tpi_fail(
+                TP_ERR_RUNTIME,
+                "grad: output %lld of shape %s depends on an active transform that the input was captured from "
+                "outside of; use vjp, or make the input inside with x.detach().requires_grad_()",
+                (long long)i, tpi_str(o));
     }
     for (int64_t i = 0; i < n_inputs; i++)
         if (inputs[i]->level < level) {
             for (int64_t k = 0; k < n; k++)
                 if (tracked_below(outputs[k], inputs[i]->level))
-                    return tpi_fail(TP_ERR_RUNTIME,
-                                    "grad: input %lld of shape %s was captured from outside an active transform on which "
-                                    "the output depends; use vjp, or x.detach().requires_grad_()", (long long)i,
-                                    tpi_str(inputs[i]));
+                    return tpi_fail(
+                        TP_ERR_RUNTIME,
+                        "grad: input %lld of shape %s was captured from outside an active transform on which "
+                        "the output depends; use vjp, or x.detach().requires_grad_()",
+                        (long long)i, tpi_str(inputs[i]));
         }
     if (n_inputs && !reached)
-        return tpi_fail(TP_ERR_RUNTIME, "grad: no output requires grad: nothing was recorded between inputs and outputs");
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "grad: no output requires grad: nothing was recorded between inputs and outputs");
     tpi_level_ref l;
     if (n_inputs && (rc = tpi_level_find(level, inputs[0], &l))) return rc;
     if (!ambient_level(level)) create_graph = retain = true; /* stays differentiable for the transform */
@@ -205,8 +223,10 @@ int tp_autograd_grad(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t
     free(seeds);
     for (int64_t i = 0; i < n_inputs && !rc && !allow_unused; i++)
         if (!grads_in[i])
-            rc = tpi_fail(TP_ERR_RUNTIME, "grad: the outputs do not depend on input %lld of shape %s; pass "
-                                          "allow_unused=True to get None", (long long)i, tpi_str(inputs[i]));
+            rc = tpi_fail(TP_ERR_RUNTIME,
+                          "grad: the outputs do not depend on input %lld of shape %s; pass "
+                          "allow_unused=True to get None",
+                          (long long)i, tpi_str(inputs[i]));
     if (rc)
         for (int64_t i = 0; i < n_inputs; i++) {
             tp_release(grads_in[i]);
@@ -218,7 +238,8 @@ int tp_autograd_grad(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t
 /* Accumulates at every reverse level that the output is tracked at, outermost first: leaves of this depth, and,
  * through vmap, leaves captured from outside (there the cotangents of all samples are summed, as the loop would). */
 static int backward_one(tp_tensor *out, tp_tensor *seed, tp_tensor *const *inputs, int64_t n_inputs, bool retain,
-                        bool create_graph, bool *found) {
+                        bool create_graph, bool *found)
+{
     int rc = tpi_fresh(out);
     if (rc) return rc;
     if (out->kind == TPI_TRACKED && out->node) {
@@ -250,7 +271,8 @@ static int backward_one(tp_tensor *out, tp_tensor *seed, tp_tensor *const *input
 }
 
 int tp_backward(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, tp_tensor *const *inputs,
-                int64_t n_inputs, bool retain, bool create_graph) {
+                int64_t n_inputs, bool retain, bool create_graph)
+{
     int rc = TP_OK;
     for (int64_t i = 0; i < n; i++)
         if ((rc = tpi_fresh(outputs[i]))) return rc;
@@ -258,7 +280,8 @@ int tp_backward(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, t
     if (!seeds) return tpi_fail(TP_ERR_MEMORY, "out of memory: backward");
     rc = seeds_of("backward", outputs, grads, n, seeds);
     bool all_ambient0 = n > 1;
-    for (int64_t i = 0; i < n; i++) all_ambient0 &= outputs[i]->kind == TPI_TRACKED && outputs[i]->level == TPI_AMBIENT0;
+    for (int64_t i = 0; i < n; i++)
+        all_ambient0 &= outputs[i]->kind == TPI_TRACKED && outputs[i]->level == TPI_AMBIENT0;
     if (!rc && all_ambient0 && !n_inputs) /* several outputs share their graph: one walk */
         rc = run(TPI_AMBIENT0, outputs, seeds, n, NULL, 0, true, false, retain || create_graph, create_graph, NULL);
     else
@@ -276,18 +299,21 @@ int tp_backward(tp_tensor *const *outputs, tp_tensor *const *grads, int64_t n, t
 
 /* ---- properties of handles ---- */
 
-bool tp_requires_grad(tp_tensor *t) {
+bool tp_requires_grad(tp_tensor *t)
+{
     if (tpi_fresh(t)) return false;
     for (; t; t = t->value)
         if (t->kind == TPI_TRACKED && t->node) return true;
     return false;
 }
 
-bool tp_is_leaf(tp_tensor *t) {
+bool tp_is_leaf(tp_tensor *t)
+{
     return tpi_fresh(t) || t->kind != TPI_TRACKED || !t->node || t->node->kind == TPI_NODE_LEAF;
 }
 
-int tp_set_requires_grad(tp_tensor *t, bool on) {
+int tp_set_requires_grad(tp_tensor *t, bool on)
+{
     int rc = tpi_fresh(t);
     if (rc) return rc;
     bool tracked = t->kind == TPI_TRACKED && t->node;
@@ -308,8 +334,7 @@ int tp_set_requires_grad(tp_tensor *t, bool on) {
     tpi_level_ref l;
     rc = tpi_level_find(id, t, &l);
     if (rc) return rc;
-    if (t->level > id)
-        return tpi_fail(TP_ERR_RUNTIME, "requires_grad_: the tensor belongs to an inner transform");
+    if (t->level > id) return tpi_fail(TP_ERR_RUNTIME, "requires_grad_: the tensor belongs to an inner transform");
     tp_node *leaf = tpi_leaf_new(id);
     if (!leaf) return TP_ERR_MEMORY;
     /* one reference is the leaf's, the other t's */
@@ -336,7 +361,8 @@ int tp_set_requires_grad(tp_tensor *t, bool on) {
     return rc;
 }
 
-tp_tensor *tp_grad_get(tp_tensor *t) {
+tp_tensor *tp_grad_get(tp_tensor *t)
+{
     tp_error_clear();
     if (!t->gcell) return NULL;
     pthread_mutex_lock(&t->gcell->lock);
@@ -345,7 +371,8 @@ tp_tensor *tp_grad_get(tp_tensor *t) {
     return g;
 }
 
-int tp_grad_set(tp_tensor *t, tp_tensor *grad) {
+int tp_grad_set(tp_tensor *t, tp_tensor *grad)
+{
     if (grad && (grad->ndim != t->ndim || memcmp(grad->shape, t->shape, sizeof(int64_t) * t->ndim)))
         return tpi_fail(TP_ERR_RUNTIME, "grad: shape %s assigned to a tensor of shape %s", tpi_str(grad), tpi_str(t));
     if (grad && grad->dtype != t->dtype)
@@ -360,7 +387,8 @@ int tp_grad_set(tp_tensor *t, tp_tensor *grad) {
     return TP_OK;
 }
 
-int tp_retain_grad(tp_tensor *t) {
+int tp_retain_grad(tp_tensor *t)
+{
     int rc = tpi_fresh(t);
     if (rc) return rc;
     if (t->kind != TPI_TRACKED || !t->node)
@@ -377,7 +405,8 @@ int tp_retain_grad(tp_tensor *t) {
     return TP_OK;
 }
 
-static tp_tensor *detached(tp_tensor *t) {
+static tp_tensor *detached(tp_tensor *t)
+{
     if (tpi_fresh(t)) return NULL;
     switch (t->kind) {
     case TPI_TRACKED:
@@ -393,13 +422,15 @@ static tp_tensor *detached(tp_tensor *t) {
 
 tp_tensor *tp_detach(tp_tensor *t) { return detached(t); }
 
-int tp_item(tp_tensor *t, tp_scalar *out) {
+int tp_item(tp_tensor *t, tp_scalar *out)
+{
     for (;;) {
         int rc = tpi_fresh(t);
         if (rc) return rc;
         if (t->kind == TPI_BATCHED)
-            return tpi_fail(TP_ERR_RUNTIME, "item: a tensor that is mapped over by vmap has one value a sample, not one; "
-                                            "keep it a tensor, and use where for a choice that depends on it");
+            return tpi_fail(TP_ERR_RUNTIME,
+                            "item: a tensor that is mapped over by vmap has one value a sample, not one; "
+                            "keep it a tensor, and use where for a choice that depends on it");
         if (t->kind == TPI_DENSE) break;
         if (t->kind == TPI_META) return tpi_fail(TP_ERR_RUNTIME, "item: the tensor has no values");
         t = t->value;
@@ -420,13 +451,15 @@ const int64_t *tp_shape(tp_tensor *t) { return t->shape; }
 const int64_t *tp_strides(tp_tensor *t) { return tpi_fresh(t) ? NULL : t->strides; }
 bool tp_is_contiguous(tp_tensor *t) { return !tpi_fresh(t) && tpi_contiguous(t); }
 
-bool tp_is_readonly(tp_tensor *t) {
+bool tp_is_readonly(tp_tensor *t)
+{
     while (t->value) t = t->value;
     return t->storage && t->storage->readonly;
 }
 
 /* The memory of a plain tensor, or of a leaf of plain autograd at depth 0. */
-void *tp_data(tp_tensor *t) {
+void *tp_data(tp_tensor *t)
+{
     if (tpi_fresh(t)) return NULL;
     while (t->kind == TPI_TRACKED && t->level == TPI_AMBIENT0) {
         t = t->value;

@@ -6,7 +6,8 @@
 
 int tp_node_custom(uint64_t level, tp_tensor *const *inputs, int64_t n_inputs, tp_tensor *const *output_values,
                    int64_t n_outputs, const uint8_t *nondiff, const tp_node_callbacks *callbacks, void *payload,
-                   tp_tensor **outputs) {
+                   tp_tensor **outputs)
+{
     tpi_level_ref l;
     bool any = false;
     int rc = tpi_level_find(level, NULL, &l);
@@ -49,12 +50,14 @@ int tp_node_custom(uint64_t level, tp_tensor *const *inputs, int64_t n_inputs, t
     return rc;
 }
 
-bool tp_level_records(uint64_t level) {
+bool tp_level_records(uint64_t level)
+{
     tpi_level_ref l;
     return tpi_level_find(level, NULL, &l) == TP_OK && !l.masked;
 }
 
-int tp_vmap_info(uint64_t level, int64_t *batch_size, int *randomness) {
+int tp_vmap_info(uint64_t level, int64_t *batch_size, int *randomness)
+{
     tpi_level_ref l;
     int rc = tpi_level_find(level, NULL, &l);
     if (rc) return rc;
@@ -74,7 +77,8 @@ struct tp_saved {
     bool weak;              /* the node owns the payload that owns this: not counted */
 };
 
-static tp_saved *saved_new(tp_tensor *t, uint64_t level, bool weak) {
+static tp_saved *saved_new(tp_tensor *t, uint64_t level, bool weak)
+{
     if (tpi_fresh(t)) return NULL;
     tp_saved *s = tpi_obj_alloc(sizeof *s);
     if (!s) return NULL;
@@ -96,20 +100,23 @@ static tp_saved *saved_new(tp_tensor *t, uint64_t level, bool weak) {
 tp_saved *tp_save_value(tp_tensor *t, uint64_t level) { return saved_new(t, level, false); }
 tp_saved *tp_save_output(tp_tensor *output, uint64_t level) { return saved_new(output, level, true); }
 
-tp_tensor *tp_saved_unpack(tp_saved *s, bool tracked) {
+tp_tensor *tp_saved_unpack(tp_saved *s, bool tracked)
+{
     tp_tensor *t = tpi_unpack(&s->s, "Function");
     if (!t || !tracked || !s->node) return t;
     return tpi_tracked_new(t, s->level, TP_ORIGIN_AUTOGRAD, s->node, s->nr);
 }
 
-void tp_saved_release(tp_saved *s) {
+void tp_saved_release(tp_saved *s)
+{
     if (!s) return;
     tp_release(s->s.t);
     if (s->node && !s->weak) tpi_node_release(s->node);
     tpi_obj_free(s, sizeof *s);
 }
 
-const char *tp_history_name(tp_tensor *t) {
+const char *tp_history_name(tp_tensor *t)
+{
     if (tpi_fresh(t) || t->kind != TPI_TRACKED || !t->node) return NULL;
     switch (t->node->kind) {
     case TPI_NODE_LEAF: return NULL;
@@ -124,7 +131,8 @@ const char *tp_history_name(tp_tensor *t) {
 static _Atomic uint64_t hook_ids = 1;
 
 int tp_register_hook(tp_tensor *t, tp_tensor *(*hook)(void *, tp_tensor *), void (*destroy)(void *), void *payload,
-                     uint64_t *id) {
+                     uint64_t *id)
+{
     int rc = tpi_fresh(t);
     if (!rc && (t->kind != TPI_TRACKED || !t->node))
         rc = tpi_fail(TP_ERR_RUNTIME, "register_hook: the tensor does not require grad");
@@ -141,7 +149,8 @@ int tp_register_hook(tp_tensor *t, tp_tensor *(*hook)(void *, tp_tensor *), void
     return TP_OK;
 }
 
-int tp_remove_hook(tp_tensor *t, uint64_t id) {
+int tp_remove_hook(tp_tensor *t, uint64_t id)
+{
     int rc = tpi_fresh(t);
     if (rc || t->kind != TPI_TRACKED || !t->node) return rc;
     for (tpi_hook **at = &t->node->hooks; *at; at = &(*at)->next) {

@@ -26,7 +26,8 @@ typedef struct engine {
 
 static uint64_t hash(const tp_node *n) { return (uint64_t)(uintptr_t)n * 0x9e3779b97f4a7c15u >> 20; }
 
-static int grow_index(engine *e) {
+static int grow_index(engine *e)
+{
     int64_t slots = e->slots ? 2 * e->slots : 64;
     int64_t *index = calloc((size_t)slots, sizeof *index);
     if (!index) return tpi_fail(TP_ERR_MEMORY, "out of memory: backward pass");
@@ -42,7 +43,8 @@ static int grow_index(engine *e) {
 }
 
 /* Position of node's task, made if new; -1: no memory. */
-static int64_t find(engine *e, tp_node *node, bool *fresh) {
+static int64_t find(engine *e, tp_node *node, bool *fresh)
+{
     if (2 * (e->n + 1) > e->slots && grow_index(e)) return -1;
     uint64_t h = hash(node) & (uint64_t)(e->slots - 1);
     while (e->index[h]) {
@@ -69,17 +71,20 @@ static int64_t find(engine *e, tp_node *node, bool *fresh) {
     return e->n - 1;
 }
 
-static tp_tensor **grads_of(task *t) {
+static tp_tensor **grads_of(task *t)
+{
     if (t->node->nouts == 1) return &t->one;
     if (!t->grads) t->grads = calloc(t->node->nouts, sizeof *t->grads);
     return t->grads;
 }
 
-static bool before(const engine *e, int64_t a, int64_t b) {
+static bool before(const engine *e, int64_t a, int64_t b)
+{
     return e->tasks[e->heap[a]].node->topo > e->tasks[e->heap[b]].node->topo;
 }
 
-static int heap_push(engine *e, int64_t at) {
+static int heap_push(engine *e, int64_t at)
+{
     if (e->nheap == e->cap_heap) {
         int64_t cap = e->cap_heap ? 2 * e->cap_heap : 32;
         int64_t *p = realloc(e->heap, sizeof *p * (size_t)cap);
@@ -98,7 +103,8 @@ static int heap_push(engine *e, int64_t at) {
     return TP_OK;
 }
 
-static int64_t heap_pop(engine *e) {
+static int64_t heap_pop(engine *e)
+{
     int64_t top = e->heap[0], i = 0;
     e->heap[0] = e->heap[--e->nheap];
     for (;;) {
@@ -115,7 +121,8 @@ static int64_t heap_pop(engine *e) {
 }
 
 /* Adds g (consumed) to what has arrived at output nr of node. */
-static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g) {
+static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g)
+{
     bool fresh;
     int64_t at = find(e, node, &fresh);
     int rc = at < 0 ? TP_ERR_MEMORY : TP_OK;
@@ -150,7 +157,8 @@ static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g) {
     return rc;
 }
 
-static void drop_grads(task *t) {
+static void drop_grads(task *t)
+{
     if (t->node->nouts == 1) {
         tp_release(t->one);
         t->one = NULL;
@@ -161,7 +169,8 @@ static void drop_grads(task *t) {
     }
 }
 
-static int run_hooks(tp_node *n, tp_tensor **grads) {
+static int run_hooks(tp_node *n, tp_tensor **grads)
+{
     for (tpi_hook *h = n->hooks; h; h = h->next) {
         if (!grads[h->nr]) continue;
         tp_error_clear();
@@ -169,21 +178,24 @@ static int run_hooks(tp_node *n, tp_tensor **grads) {
         if (r) {
             tp_release(grads[h->nr]);
             grads[h->nr] = r;
-        } else if (tp_error_code())
-            return tp_error_code();
+        } else if (tp_error_code()) return tp_error_code();
     }
     return TP_OK;
 }
 
 /* Marks the tasks from which an input can be reached. Iterative depth first. */
-static int mark_needed(engine *e, const tpi_engine_call *c) {
+static int mark_needed(engine *e, const tpi_engine_call *c)
+{
     for (int64_t i = 0; i < c->n_inputs; i++) {
         if (!c->inputs[i].node) continue;
         int64_t at = find(e, c->inputs[i].node, NULL);
         if (at < 0) return TP_ERR_MEMORY;
         e->tasks[at].needed = true;
     }
-    typedef struct { tp_node *node; int32_t edge; } frame;
+    typedef struct {
+        tp_node *node;
+        int32_t edge;
+    } frame;
     frame *stack = NULL;
     int64_t n = 0, cap = 0;
     int rc = TP_OK;
@@ -199,7 +211,10 @@ static int mark_needed(engine *e, const tpi_engine_call *c) {
                 if (n == cap) {
                     cap = cap ? 2 * cap : 64;
                     frame *p = realloc(stack, sizeof *p * (size_t)cap);
-                    if (!p) { rc = tpi_fail(TP_ERR_MEMORY, "out of memory: backward pass"); break; }
+                    if (!p) {
+                        rc = tpi_fail(TP_ERR_MEMORY, "out of memory: backward pass");
+                        break;
+                    }
                     stack = p;
                 }
                 stack[n++] = f;
@@ -218,7 +233,10 @@ static int mark_needed(engine *e, const tpi_engine_call *c) {
             if (!next) continue;
             bool known_before;
             int64_t before_n = e->n, at = find(e, next, &known_before);
-            if (at < 0) { rc = TP_ERR_MEMORY; break; }
+            if (at < 0) {
+                rc = TP_ERR_MEMORY;
+                break;
+            }
             if (e->n == before_n && next->kind != TPI_NODE_LEAF) {
                 /* seen: a verdict exists unless it is a target that was never entered */
                 if (e->tasks[at].needed) {
@@ -244,11 +262,13 @@ static int mark_needed(engine *e, const tpi_engine_call *c) {
     return rc;
 }
 
-int tpi_engine_run(const tpi_engine_call *c) {
+int tpi_engine_run(const tpi_engine_call *c)
+{
     engine e = {0};
     int rc = c->prune ? mark_needed(&e, c) : TP_OK;
     for (int64_t i = 0; i < c->n_outputs && !rc; i++)
-        if (c->outputs[i].node && c->grads[i]) rc = deliver(&e, c->outputs[i].node, c->outputs[i].nr, tpi_retain(c->grads[i]));
+        if (c->outputs[i].node && c->grads[i])
+            rc = deliver(&e, c->outputs[i].node, c->outputs[i].nr, tpi_retain(c->grads[i]));
     tp_tensor **in = NULL;
     int64_t cap = 0;
     while (e.nheap && !rc) {
@@ -299,15 +319,15 @@ int tpi_engine_run(const tpi_engine_call *c) {
     return rc;
 }
 
-int tpi_gcell_add(tpi_gcell *g, tp_tensor *grad) {
+int tpi_gcell_add(tpi_gcell *g, tp_tensor *grad)
+{
     int rc = TP_OK;
     pthread_mutex_lock(&g->lock);
     tp_tensor *old = g->grad, *made = NULL;
     bool alone = !grad->base && grad->kind == TPI_DENSE && atomic_load(&grad->refs) == 1 &&
                  atomic_load(&grad->storage->refs) == 1 && !grad->storage->foreign && tpi_contiguous(grad);
     if (!old && alone) made = tpi_retain(grad);
-    else if (!old) { /* a.grad and b.grad of a + b must not be one tensor */
-        tp_val a = val_t(grad);
+    else if (!old) { /* a.grad and b.grad of a + b must not be one tensor */ tp_val a = val_t(grad);
         rc = tpi_call(&tpi_op_clone, &a, &made);
     } else {
         tp_val a[3] = {val_t(old), val_t(grad), val_s(&tpi_one)};

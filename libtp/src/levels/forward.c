@@ -8,12 +8,14 @@
 #include "x_ops.h"
 
 /* A tangent has its output's shape and dtype: formulas of broadcasting operators may give less. */
-static T fit_tangent(T t, const tp_tensor *like) {
+static T fit_tangent(T t, const tp_tensor *like)
+{
     if (!t) return NULL;
     return x_expand_to(x_to_dtype(t, like->dtype), like->ndim, like->shape);
 }
 
-int tpi_forward_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out) {
+int tpi_forward_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out)
+{
     tp_val lower[TPI_MAX_ARGS];
     tp_tensor *few[16], *few_tangent[16], **heap, **heap_tangent = NULL;
     int rc = tpi_lower_args(op, args, id, lower, &heap, few, 16);
@@ -78,15 +80,15 @@ int tpi_forward_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, 
 /* ---- rule classes ---- */
 
 /* Linear in all its differentiable tensors together: the operator of the tangents. */
-int tpi_jvp_linear(tp_jvp_ctx *c) {
+int tpi_jvp_linear(tp_jvp_ctx *c)
+{
     tp_val a[TPI_MAX_ARGS];
     tp_tensor *few[32], **list = few, **heap = NULL;
     int rc = TP_OK;
     memcpy(a, c->args, sizeof(tp_val) * (size_t)c->op->nargs);
     for (int i = 0; i < c->op->nargs; i++) {
         if (!c->op->args[i].differentiable) continue;
-        if (a[i].tag == TPI_TENSOR)
-            a[i].v.t = c->tangents[i] ? c->tangents[i] : x_zeros_like(a[i].v.t);
+        if (a[i].tag == TPI_TENSOR) a[i].v.t = c->tangents[i] ? c->tangents[i] : x_zeros_like(a[i].v.t);
         else if (a[i].tag == TPI_TENSORS) {
             if (a[i].n > 32 || heap) {
                 if (heap) return tpi_fail(TP_ERR_RUNTIME, "%s: two long tensor lists", c->op->name);
@@ -106,7 +108,8 @@ int tpi_jvp_linear(tp_jvp_ctx *c) {
     return rc;
 }
 
-int tpi_jvp_bilinear(tp_jvp_ctx *c) {
+int tpi_jvp_bilinear(tp_jvp_ctx *c)
+{
     T sum = NULL;
     for (int i = 0; i < c->op->nargs; i++) {
         if (!c->tangents[i]) continue;
@@ -124,7 +127,8 @@ int tpi_jvp_bilinear(tp_jvp_ctx *c) {
 
 /* From the reverse formulas: for an elementwise holomorphic f they say g * conj(f'), so the tangent is
  * conj(rule(conj(t))). */
-int tpi_jvp_elementwise(tp_jvp_ctx *c) {
+int tpi_jvp_elementwise(tp_jvp_ctx *c)
+{
     T sum = NULL;
     for (int i = 0; i < c->op->nargs; i++) {
         if (!c->tangents[i]) continue;
@@ -144,31 +148,36 @@ int tpi_jvp_elementwise(tp_jvp_ctx *c) {
     return tpi_scope_top->failed;
 }
 
-int tpi_jvp_zero(tp_jvp_ctx *c) {
+int tpi_jvp_zero(tp_jvp_ctx *c)
+{
     (void)c;
     return TP_OK;
 }
 
 /* ---- wrapping and unwrapping ---- */
 
-tp_tensor *tp_forward_wrap(tp_tensor *primal, tp_tensor *tangent, uint64_t level) {
+tp_tensor *tp_forward_wrap(tp_tensor *primal, tp_tensor *tangent, uint64_t level)
+{
     tpi_level_ref l;
     if (tpi_fresh(primal) || (tangent && tpi_fresh(tangent)) || tpi_level_find(level, primal, &l)) return NULL;
-    if (tangent && (tangent->ndim != primal->ndim ||
-                    memcmp(tangent->shape, primal->shape, sizeof(int64_t) * primal->ndim)))
-        return tpi_null(TP_ERR_VALUE, "jvp: the tangent has shape %s, the primal %s", tpi_str(tangent), tpi_str(primal));
+    if (tangent &&
+        (tangent->ndim != primal->ndim || memcmp(tangent->shape, primal->shape, sizeof(int64_t) * primal->ndim)))
+        return tpi_null(TP_ERR_VALUE, "jvp: the tangent has shape %s, the primal %s", tpi_str(tangent),
+                        tpi_str(primal));
     if (tangent && tangent->dtype != primal->dtype)
         return tpi_null(TP_ERR_TYPE, "jvp: the tangent has dtype %s, the primal %s", tp_dtype_name(tangent->dtype),
                         tp_dtype_name(primal->dtype));
     return tpi_dual_new(tpi_alias(primal), tangent ? tpi_snapshot(tangent) : NULL, level, l.level->origin);
 }
 
-tp_tensor *tp_forward_primal(tp_tensor *t, uint64_t level) {
+tp_tensor *tp_forward_primal(tp_tensor *t, uint64_t level)
+{
     if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return NULL;
     return tpi_retain(t->kind == TPI_DUAL && t->level == level ? t->value : t);
 }
 
-tp_tensor *tp_forward_tangent(tp_tensor *t, uint64_t level) {
+tp_tensor *tp_forward_tangent(tp_tensor *t, uint64_t level)
+{
     tp_error_clear();
     if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return NULL;
     return t->kind == TPI_DUAL && t->level == level ? tpi_retain(t->tangent) : NULL;

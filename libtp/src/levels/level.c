@@ -9,7 +9,8 @@ static _Atomic uint64_t next_id = 2;
 
 static uint64_t new_id(void) { return atomic_fetch_add(&next_id, 1); }
 
-uint64_t tpi_top_id(void) {
+uint64_t tpi_top_id(void)
+{
     tpi_stack *s = &tpi_levels;
     if (!s->depth) return TPI_AMBIENT0;
     tpi_level *l = &s->levels[s->depth - 1];
@@ -18,7 +19,8 @@ uint64_t tpi_top_id(void) {
 
 int tp_level_depth(void) { return tpi_levels.depth; }
 
-static tpi_level *push(int kind, int origin) {
+static tpi_level *push(int kind, int origin)
+{
     tpi_stack *s = &tpi_levels;
     if (s->depth == s->cap) {
         int cap = s->cap ? 2 * s->cap : 8;
@@ -39,7 +41,8 @@ static tpi_level *push(int kind, int origin) {
     return l;
 }
 
-uint64_t tp_vmap_push(int64_t batch_size, int randomness) {
+uint64_t tp_vmap_push(int64_t batch_size, int randomness)
+{
     if (batch_size < 0) {
         tpi_fail(TP_ERR_VALUE, "vmap: negative batch size %lld", (long long)batch_size);
         return 0;
@@ -56,18 +59,21 @@ uint64_t tp_vmap_push(int64_t batch_size, int randomness) {
     return l->id;
 }
 
-uint64_t tp_reverse_push(int origin) {
+uint64_t tp_reverse_push(int origin)
+{
     tpi_level *l = push(TP_LEVEL_REVERSE, origin);
     return l ? l->id : 0;
 }
 
-uint64_t tp_forward_push(int origin) {
+uint64_t tp_forward_push(int origin)
+{
     tpi_level *l = push(TP_LEVEL_FORWARD, origin);
     return l ? l->id : 0;
 }
 
 /* Tensors that were made outside and written to inside belong to the level until it ends: plain again now. */
-static void restore_captured(tp_tensor **list, int64_t n, uint64_t id) {
+static void restore_captured(tp_tensor **list, int64_t n, uint64_t id)
+{
     for (int64_t i = 0; i < n; i++) {
         tp_tensor *t = list[i];
         if (t->level == id && t->value) {
@@ -79,7 +85,8 @@ static void restore_captured(tp_tensor **list, int64_t n, uint64_t id) {
     free(list);
 }
 
-int tp_level_pop_to(int depth) {
+int tp_level_pop_to(int depth)
+{
     tpi_stack *s = &tpi_levels;
     if (depth < 0 || depth > s->depth)
         return tpi_fail(TP_ERR_VALUE, "level_pop_to: depth %d, the stack has %d", depth, s->depth);
@@ -98,18 +105,21 @@ int tp_level_pop_to(int depth) {
     return TP_OK;
 }
 
-static const char *origin_name(int origin) {
-    static const char *const n[] = {"a transform", "vmap", "grad", "vjp", "jvp", "jacrev", "jacfwd", "hessian",
-                                    "linearize", "autograd", "a Function"};
+static const char *origin_name(int origin)
+{
+    static const char *const n[] = {"a transform", "vmap",    "grad",      "vjp",      "jvp",       "jacrev",
+                                    "jacfwd",      "hessian", "linearize", "autograd", "a Function"};
     return origin >= 0 && origin < (int)(sizeof n / sizeof *n) ? n[origin] : n[0];
 }
 
-static bool masked(int index) {
+static bool masked(int index)
+{
     tpi_stack *s = &tpi_levels;
     return !s->unmasked && s->masked_count >= 0 && index < s->masked_count;
 }
 
-int tpi_level_find(uint64_t id, const tp_tensor *culprit, tpi_level_ref *out) {
+int tpi_level_find(uint64_t id, const tp_tensor *culprit, tpi_level_ref *out)
+{
     tpi_stack *s = &tpi_levels;
     for (int i = s->depth - 1; i >= 0; i--) {
         tpi_level *l = &s->levels[i];
@@ -132,7 +142,8 @@ int tpi_level_find(uint64_t id, const tp_tensor *culprit, tpi_level_ref *out) {
                     culprit ? tpi_str(culprit) : "[]", origin_name(culprit ? culprit->origin : 0));
 }
 
-uint64_t tpi_ambient_id(void) {
+uint64_t tpi_ambient_id(void)
+{
     tpi_stack *s = &tpi_levels;
     if (!s->depth) return TPI_AMBIENT0;
     tpi_level *l = &s->levels[s->depth - 1];
@@ -140,7 +151,8 @@ uint64_t tpi_ambient_id(void) {
     return l->ambient;
 }
 
-int tpi_capture(const tpi_level_ref *l, tp_tensor *root) {
+int tpi_capture(const tpi_level_ref *l, tp_tensor *root)
+{
     if (!l->level) return TP_OK;
     if (root->birth >= l->level->id) return TP_OK;
     tp_tensor ***list = l->ambient ? &l->level->ambient_captured : &l->level->captured;
@@ -157,19 +169,22 @@ int tpi_capture(const tpi_level_ref *l, tp_tensor *root) {
     return TP_OK;
 }
 
-int *tpi_mask_flag(const tpi_level_ref *l) {
+int *tpi_mask_flag(const tpi_level_ref *l)
+{
     return !l->level ? &tpi_levels.ambient0_masked : l->ambient ? &l->level->ambient_masked : &l->level->masked;
 }
 
 /* ---- no_grad ---- */
 
-int tp_grad_mode_set(bool enabled) {
+int tp_grad_mode_set(bool enabled)
+{
     int token = tpi_levels.masked_count;
     tpi_levels.masked_count = enabled ? -1 : tpi_levels.depth;
     return token;
 }
 
-int tp_grad_mode_restore(int token) {
+int tp_grad_mode_restore(int token)
+{
     tpi_levels.masked_count = token;
     return TP_OK;
 }
@@ -180,7 +195,8 @@ bool tp_grad_mode_get(void) { return tpi_levels.masked_count < tpi_levels.depth;
 
 uint64_t tp_level_of(tp_tensor *t) { return tpi_fresh(t) ? 0 : t->level; }
 
-int tp_level_kind_of(tp_tensor *t) {
+int tp_level_kind_of(tp_tensor *t)
+{
     if (tpi_fresh(t)) return TP_LEVEL_NONE;
     switch (t->kind) {
     case TPI_BATCHED: return TP_LEVEL_VMAP;
@@ -194,7 +210,8 @@ tp_tensor *tp_snapshot(tp_tensor *t) { return tpi_fresh(t) ? NULL : tpi_snapshot
 
 /* NOTE: plain autograd inside a transform records at the ambient level above it, which ends with it: a value that
  * leaves the transform leaves that recording behind. */
-tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level) {
+tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level)
+{
     tpi_stack *s = &tpi_levels;
     for (int i = s->depth - 1; i >= 0; i--) {
         if (s->levels[i].id != level) continue;
@@ -209,12 +226,14 @@ tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level) {
 
 bool tp_is_wrapped(tp_tensor *t) { return !tpi_fresh(t) && t->kind != TPI_DENSE; }
 
-tp_tensor *tp_unwrap_one(tp_tensor *t) {
+tp_tensor *tp_unwrap_one(tp_tensor *t)
+{
     if (tpi_fresh(t)) return NULL;
     return tpi_alias(t->value ? t->value : t);
 }
 
-tp_tensor *tp_unwrap_all(tp_tensor *t) {
+tp_tensor *tp_unwrap_all(tp_tensor *t)
+{
     if (tpi_fresh(t)) return NULL;
     while (t->value) {
         t = t->value;

@@ -58,8 +58,8 @@ int tpi_level_find(uint64_t id, const tp_tensor *culprit, tpi_level_ref *out); /
 /* Interpreters: args are borrowed, out gets new references. */
 int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out);
 int tpi_reverse_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out);
-int tpi_lower_args(const tp_op *op, const tp_val *args, uint64_t id, tp_val *lower, tp_tensor ***heap,
-                   tp_tensor **few, int nfew);
+int tpi_lower_args(const tp_op *op, const tp_val *args, uint64_t id, tp_val *lower, tp_tensor ***heap, tp_tensor **few,
+                   int nfew);
 int tpi_forward_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out);
 
 /* Batching rule classes (rules name them in the table). */
@@ -78,7 +78,7 @@ int tpi_jvp_zero(tp_jvp_ctx *c);
 static inline int bdim_of(const tp_batch_ctx *c, int i) { return c->bdim[i] ? c->bdim[i][0] : -1; }
 int tpi_nsample(const tp_batch_ctx *c, int i);      /* rank the function sees of Tensor argument i */
 T tpi_batch_front(tp_batch_ctx *c, int i);          /* argument i with its batch dimension first; unbatched: as is */
-T tpi_batch_full(tp_batch_ctx *c, int i);           /* the same, an unbatched argument expanded to the batch (a view) */
+T tpi_batch_full(tp_batch_ctx *c, int i); /* the same, an unbatched argument expanded to the batch (a view) */
 int tpi_rule_call(const tp_op *op, tp_val *args, tp_tensor **out); /* tpi_call whose outputs the scope owns */
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "levels/levels.h"
 
-tp_node *tpi_node_new(int kind, uint64_t level, int nedges, int nouts) {
+tp_node *tpi_node_new(int kind, uint64_t level, int nedges, int nouts)
+{
     tp_node *n = tpi_obj_alloc(sizeof *n);
     if (!n) return NULL;
     memset(n, 0, sizeof *n);
@@ -26,7 +27,8 @@ tp_node *tpi_node_new(int kind, uint64_t level, int nedges, int nouts) {
     return n;
 }
 
-void tpi_node_set_edge(tp_node *n, int i, tp_node *to, uint32_t nr) {
+void tpi_node_set_edge(tp_node *n, int i, tp_node *to, uint32_t nr)
+{
     n->edges[i].node = to;
     n->edges[i].nr = nr;
     if (!to) return;
@@ -34,7 +36,8 @@ void tpi_node_set_edge(tp_node *n, int i, tp_node *to, uint32_t nr) {
     if (to->topo >= n->topo) n->topo = to->topo + 1;
 }
 
-void tpi_node_free_saved(tp_node *n) {
+void tpi_node_free_saved(tp_node *n)
+{
     n->freed = 1;
     for (int i = 0; i < n->nsaved; i++) {
         tp_tensor *t = n->saved[i].t;
@@ -43,7 +46,8 @@ void tpi_node_free_saved(tp_node *n) {
     }
 }
 
-static void destroy(tp_node *n) {
+static void destroy(tp_node *n)
+{
     tpi_node_free_saved(n);
     if (n->args) {
         for (int i = 0; i < n->nargs_saved; i++) {
@@ -76,7 +80,8 @@ static void destroy(tp_node *n) {
 static _Thread_local tp_node *dead;
 static _Thread_local bool draining;
 
-void tpi_node_release(tp_node *n) {
+void tpi_node_release(tp_node *n)
+{
     if (atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1) return;
     n->next_dead = dead;
     dead = n;
@@ -94,7 +99,8 @@ tp_node *tpi_leaf_new(uint64_t level) { return tpi_node_new(TPI_NODE_LEAF, level
 
 /* ---- gradients of leaves ---- */
 
-tpi_gcell *tpi_gcell_new(void) {
+tpi_gcell *tpi_gcell_new(void)
+{
     tpi_gcell *g = tpi_obj_alloc(sizeof *g);
     if (!g) return NULL;
     memset(g, 0, sizeof *g);
@@ -103,7 +109,8 @@ tpi_gcell *tpi_gcell_new(void) {
     return g;
 }
 
-void tpi_gcell_release(tpi_gcell *g) {
+void tpi_gcell_release(tpi_gcell *g)
+{
     if (atomic_fetch_sub_explicit(&g->refs, 1, memory_order_acq_rel) != 1) return;
     tp_release(g->grad);
     pthread_mutex_destroy(&g->lock);
@@ -112,7 +119,8 @@ void tpi_gcell_release(tpi_gcell *g) {
 
 /* ---- handles ---- */
 
-static tp_tensor *wrapped_like(tp_tensor *value, int kind, uint64_t level, int origin) {
+static tp_tensor *wrapped_like(tp_tensor *value, int kind, uint64_t level, int origin)
+{
     tp_tensor *t = value ? tpi_handle_new(value->ndim) : NULL;
     if (!t) {
         tp_release(value);
@@ -130,7 +138,8 @@ static tp_tensor *wrapped_like(tp_tensor *value, int kind, uint64_t level, int o
     return t;
 }
 
-tp_tensor *tpi_tracked_new(tp_tensor *value, uint64_t level, int origin, tp_node *node, uint32_t nr) {
+tp_tensor *tpi_tracked_new(tp_tensor *value, uint64_t level, int origin, tp_node *node, uint32_t nr)
+{
     tp_tensor *t = wrapped_like(value, TPI_TRACKED, level, origin);
     if (!t) return NULL;
     t->node = node;
@@ -139,7 +148,8 @@ tp_tensor *tpi_tracked_new(tp_tensor *value, uint64_t level, int origin, tp_node
     return t;
 }
 
-tp_tensor *tpi_dual_new(tp_tensor *value, tp_tensor *tangent, uint64_t level, int origin) {
+tp_tensor *tpi_dual_new(tp_tensor *value, tp_tensor *tangent, uint64_t level, int origin)
+{
     tp_tensor *t = wrapped_like(value, TPI_DUAL, level, origin);
     if (!t) {
         tp_release(tangent);
@@ -151,13 +161,15 @@ tp_tensor *tpi_dual_new(tp_tensor *value, tp_tensor *tangent, uint64_t level, in
 
 /* ---- saved values ---- */
 
-int64_t tp_version(tp_tensor *t) {
+int64_t tp_version(tp_tensor *t)
+{
     int64_t v = 0;
     for (; t->value; t = t->value) v += t->gen;
     return v + t->gen + (t->storage ? (int64_t)atomic_load(&t->storage->version) : 0);
 }
 
-int tpi_save(tpi_saved *s, tp_tensor *t, uint64_t level) {
+int tpi_save(tpi_saved *s, tp_tensor *t, uint64_t level)
+{
     /* what is not tracked here may be a caller's handle, which a later write can bring to this very level: keep its
      * content, not the handle */
     s->t = t->level == level ? tpi_retain(t->value) : tpi_snapshot(t);
@@ -167,10 +179,11 @@ int tpi_save(tpi_saved *s, tp_tensor *t, uint64_t level) {
     return TP_OK;
 }
 
-tp_tensor *tpi_unpack(const tpi_saved *s, const char *op) {
+tp_tensor *tpi_unpack(const tpi_saved *s, const char *op)
+{
     if (s->t->kind != TPI_META && tp_version(s->t) != s->version)
         return tpi_null(TP_ERR_RUNTIME,
-                        "%s: a tensor of shape %s that its backward pass needs was modified by an in-place operation", op,
-                        tpi_str(s->t));
+                        "%s: a tensor of shape %s that its backward pass needs was modified by an in-place operation",
+                        op, tpi_str(s->t));
     return tpi_retain(s->t);
 }

@@ -8,14 +8,16 @@
 #include "x_ops.h"
 
 /* Copies what a call's arguments point to; tensors go to node->saved. */
-static int copy_args(tp_node *n, const tp_op *op, const tp_val *args) {
+static int copy_args(tp_node *n, const tp_op *op, const tp_val *args)
+{
     n->args = tpi_obj_alloc(sizeof *n->args * (size_t)(op->nargs ? op->nargs : 1));
     if (!n->args) return TP_ERR_MEMORY;
     for (int i = 0; i < op->nargs; i++) {
         tp_val *a = &n->args[i];
         *a = args[i];
         n->nargs_saved = i + 1;
-        size_t bytes = args[i].tag == TPI_INTS ? sizeof(int64_t) * (size_t)args[i].n : sizeof(double) * (size_t)args[i].n;
+        size_t bytes = args[i].tag == TPI_INTS ? sizeof(int64_t) * (size_t)args[i].n
+                                               : sizeof(double) * (size_t)args[i].n;
         if ((args[i].tag == TPI_INTS || args[i].tag == TPI_FLOATS) && args[i].n > 0) {
             void *p = tpi_obj_alloc(bytes);
             if (!p) {
@@ -30,13 +32,13 @@ static int copy_args(tp_node *n, const tp_op *op, const tp_val *args) {
                 n->nargs_saved = i;
                 return tpi_fail(TP_ERR_MEMORY, "out of memory: %s", op->name);
             }
-        } else if (args[i].tag == TPI_GENERATOR)
-            tp_generator_retain(args[i].v.gen);
+        } else if (args[i].tag == TPI_GENERATOR) tp_generator_retain(args[i].v.gen);
     }
     return TP_OK;
 }
 
-static int save_arg(tpi_saved *s, tp_tensor *t, uint64_t id, int how) {
+static int save_arg(tpi_saved *s, tp_tensor *t, uint64_t id, int how)
+{
     if (how == 2) return tpi_save(s, t, id);
     s->edge = s->result = -1;
     s->t = tpi_meta(t);
@@ -44,7 +46,8 @@ static int save_arg(tpi_saved *s, tp_tensor *t, uint64_t id, int how) {
 }
 
 /* Records op(args) -> res at level id. args as the level sees them; res are lower values. */
-static tp_node *record(uint64_t id, const tp_op *op, const tp_val *args, tp_tensor **res) {
+static tp_node *record(uint64_t id, const tp_op *op, const tp_val *args, tp_tensor **res)
+{
     int nedges = 0, nsaved = 0;
     for (int i = 0; i < op->nargs; i++) {
         int k = args[i].tag == TPI_TENSOR ? 1 : args[i].tag == TPI_TENSORS ? args[i].n : 0;
@@ -79,7 +82,8 @@ static tp_node *record(uint64_t id, const tp_op *op, const tp_val *args, tp_tens
                 n->edges[edge].item = (int16_t)(args[i].tag == TPI_TENSOR ? -1 : j);
                 if (t && t->level == id && t->node && tpi_is_differentiable(t->dtype)) {
                     tpi_node_set_edge(n, edge, t->node, t->out_nr);
-                    if (reshape && (t->ndim != res[0]->ndim || memcmp(t->shape, res[0]->shape, sizeof(int64_t) * t->ndim)))
+                    if (reshape &&
+                        (t->ndim != res[0]->ndim || memcmp(t->shape, res[0]->shape, sizeof(int64_t) * t->ndim)))
                         ok = (n->edges[edge].meta = tpi_meta(t)) != NULL;
                 }
             }
@@ -102,7 +106,8 @@ static tp_node *record(uint64_t id, const tp_op *op, const tp_val *args, tp_tens
     return n;
 }
 
-static bool wants(const tp_op *op, const tp_val *args, uint64_t id) {
+static bool wants(const tp_op *op, const tp_val *args, uint64_t id)
+{
     for (int i = 0; i < op->nargs; i++) {
         if (!op->args[i].differentiable) continue;
         int count = args[i].tag == TPI_TENSOR ? 1 : args[i].tag == TPI_TENSORS ? args[i].n : 0;
@@ -115,8 +120,9 @@ static bool wants(const tp_op *op, const tp_val *args, uint64_t id) {
 }
 
 /* args with the tensors of level id replaced by their values. lists: room for the entries of Tensor[] arguments. */
-int tpi_lower_args(const tp_op *op, const tp_val *args, uint64_t id, tp_val *lower, tp_tensor ***heap,
-                   tp_tensor **few, int nfew) {
+int tpi_lower_args(const tp_op *op, const tp_val *args, uint64_t id, tp_val *lower, tp_tensor ***heap, tp_tensor **few,
+                   int nfew)
+{
     int n = 0;
     *heap = NULL;
     for (int i = 0; i < op->nargs; i++)
@@ -143,7 +149,8 @@ int tpi_lower_args(const tp_op *op, const tp_val *args, uint64_t id, tp_val *low
     return TP_OK;
 }
 
-int tpi_reverse_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out) {
+int tpi_reverse_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out)
+{
     tp_val lower[TPI_MAX_ARGS];
     tp_tensor *few[16], **heap;
     int rc = tpi_lower_args(op, args, id, lower, &heap, few, 16);
@@ -166,7 +173,8 @@ int tpi_reverse_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, 
 
 /* ---- running one node ---- */
 
-static tp_tensor *unpack_as(tp_node *n, const tpi_saved *s, bool tracked) {
+static tp_tensor *unpack_as(tp_node *n, const tpi_saved *s, bool tracked)
+{
     tp_tensor *t = tpi_unpack(s, n->op->name);
     if (!t || !tracked) return t;
     if (s->result >= 0) return tpi_tracked_new(t, n->level, TP_ORIGIN_AUTOGRAD, n, (uint32_t)s->result);
@@ -177,7 +185,8 @@ static tp_tensor *unpack_as(tp_node *n, const tpi_saved *s, bool tracked) {
 
 static T fit(T g, const tp_tensor *meta) { return meta ? x_sum_to_shape(g, meta->ndim, meta->shape) : g; }
 
-static int write_backward(tp_node *n, tp_tensor *const *grads, tp_tensor **grads_in) {
+static int write_backward(tp_node *n, tp_tensor *const *grads, tp_tensor **grads_in)
+{
     tpi_scope scope;
     tpi_scope_open(&scope);
     /* row-major, where every chain of views that some layout allows has its views */
@@ -200,11 +209,14 @@ static int write_backward(tp_node *n, tp_tensor *const *grads, tp_tensor **grads
     return tpi_scope_close(&scope);
 }
 
-static int op_backward(tp_node *n, tp_tensor *const *grads, bool tracked, tp_tensor **grads_in) {
+static int op_backward(tp_node *n, tp_tensor *const *grads, bool tracked, tp_tensor **grads_in)
+{
     const tp_op *op = n->op;
     if (n->freed)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: its saved values were freed by an earlier backward pass; pass "
-                                        "retain_graph=True to that one", op->name);
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "%s: its saved values were freed by an earlier backward pass; pass "
+                        "retain_graph=True to that one",
+                        op->name);
     tp_val args[TPI_MAX_ARGS];
     uint8_t need[TPI_MAX_ARGS] = {0}, *need_list[TPI_MAX_ARGS] = {NULL};
     tp_tensor *out[TPI_MAX_ARGS] = {NULL}, **out_list[TPI_MAX_ARGS] = {NULL}, *results[TPI_MAX_OUTS] = {NULL};
@@ -267,16 +279,19 @@ static int op_backward(tp_node *n, tp_tensor *const *grads, bool tracked, tp_ten
     return rc ? rc : closed;
 }
 
-int tpi_node_backward(tp_node *n, tp_tensor *const *grads, bool create_graph, bool retain, tp_tensor **grads_in) {
+int tpi_node_backward(tp_node *n, tp_tensor *const *grads, bool create_graph, bool retain, tp_tensor **grads_in)
+{
     int rc;
     if (n->kind == TPI_NODE_WRITE) rc = write_backward(n, grads, grads_in);
     else if (n->kind == TPI_NODE_CUSTOM) {
-        if (n->freed) return tpi_fail(TP_ERR_RUNTIME, "%s: its saved values were freed by an earlier backward pass; pass "
-                                                      "retain_graph=True to that one", n->cb.name ? n->cb.name : "Function");
+        if (n->freed)
+            return tpi_fail(TP_ERR_RUNTIME,
+                            "%s: its saved values were freed by an earlier backward pass; pass "
+                            "retain_graph=True to that one",
+                            n->cb.name ? n->cb.name : "Function");
         rc = n->cb.backward(n->payload, grads, n->nouts, grads_in, n->nedges, create_graph);
         if (!rc && !retain) n->freed = 1;
-    } else
-        rc = op_backward(n, grads, create_graph, grads_in);
+    } else rc = op_backward(n, grads, create_graph, grads_in);
     if (!rc && !retain && n->kind == TPI_NODE_OP) tpi_node_free_saved(n);
     return rc;
 }

@@ -4,7 +4,8 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-tp_tensor *tpi_batched_new(tp_tensor *value, uint64_t level, int bdim) {
+tp_tensor *tpi_batched_new(tp_tensor *value, uint64_t level, int bdim)
+{
     tp_tensor *t = value ? tpi_handle_new(value->ndim - 1) : NULL;
     if (!t) {
         tp_release(value);
@@ -27,10 +28,12 @@ tp_tensor *tpi_batched_new(tp_tensor *value, uint64_t level, int bdim) {
     return t;
 }
 
-int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out) {
+int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out)
+{
     if (!op->batch) {
-        const char *reason =
-            op->flags & TPI_OP_CUSTOM ? "" : " (its result's shape depends on the data: see nonzero_static)";
+        const char *reason = op->flags & TPI_OP_CUSTOM
+                                 ? ""
+                                 : " (its result's shape depends on the data: see nonzero_static)";
         return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "Kernel not found for op: %s on backend: VmapCPU%s", op->name, reason);
     }
     tp_val mine[TPI_MAX_ARGS];
@@ -55,7 +58,10 @@ int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_
             if (here) {
                 mine[i].v.t = t->value;
                 int rc = tpi_fresh(t->value);
-                if (rc) { if (lists != few_t) free(lists); return rc; }
+                if (rc) {
+                    if (lists != few_t) free(lists);
+                    return rc;
+                }
             }
         } else if (args[i].tag == TPI_TENSORS) {
             mine[i].v.ts = lists + used;
@@ -93,22 +99,26 @@ int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_
 
 /* ---- for rules ---- */
 
-int tpi_nsample(const tp_batch_ctx *c, int i) {
+int tpi_nsample(const tp_batch_ctx *c, int i)
+{
     tp_tensor *t = arg_t(&c->args[i]);
     return t ? t->ndim - (bdim_of(c, i) >= 0) : 0;
 }
 
-T tpi_batch_front(tp_batch_ctx *c, int i) {
+T tpi_batch_front(tp_batch_ctx *c, int i)
+{
     T t = arg_t(&c->args[i]);
     int b = bdim_of(c, i);
     return b > 0 ? x_movedim1(t, b, 0) : t;
 }
 
-T tpi_batch_full(tp_batch_ctx *c, int i) {
+T tpi_batch_full(tp_batch_ctx *c, int i)
+{
     T t = arg_t(&c->args[i]);
     if (!t || bdim_of(c, i) >= 0) return tpi_batch_front(c, i);
     int64_t shape[TP_MAX_NDIM + 1];
-    if (t->ndim == TP_MAX_NDIM) return tpi_rule_fail(TP_ERR_VALUE, "%s: more than %d dimensions", c->op->name, TP_MAX_NDIM);
+    if (t->ndim == TP_MAX_NDIM)
+        return tpi_rule_fail(TP_ERR_VALUE, "%s: more than %d dimensions", c->op->name, TP_MAX_NDIM);
     shape[0] = c->size;
     memcpy(shape + 1, t->shape, sizeof(int64_t) * t->ndim);
     return x_expand_to(t, t->ndim + 1, shape);
@@ -117,7 +127,8 @@ T tpi_batch_full(tp_batch_ctx *c, int i) {
 /* Elementwise with broadcasting: the batch dimension goes to the front, and a sample of lower rank gets ones behind
  * it, so that samples align from the right. A result is contiguous as each sample sees it, whatever the operands are,
  * so what a loop could view can be viewed. Nothing is done where it is in front already. */
-int tpi_batch_broadcast(tp_batch_ctx *c) {
+int tpi_batch_broadcast(tp_batch_ctx *c)
+{
     int rank = 0;
     bool agree = true;
     for (int i = 0; i < c->op->nargs; i++) {
@@ -150,14 +161,16 @@ int tpi_batch_broadcast(tp_batch_ctx *c) {
     return rc;
 }
 
-static int arg_named(const tp_op *op, const char *name) {
+static int arg_named(const tp_op *op, const char *name)
+{
     for (int i = 0; i < op->nargs; i++)
         if (!strcmp(op->args[i].name, name)) return i;
     return -1;
 }
 
 /* Operators of one tensor with a non-negative `dim` (an int or a list): one to the right. */
-int tpi_batch_reduce(tp_batch_ctx *c) {
+int tpi_batch_reduce(tp_batch_ctx *c)
+{
     int d = arg_named(c->op, "dim");
     int64_t dims[TP_MAX_NDIM];
     if (d >= 0 && c->args[d].tag == TPI_INT) c->args[d].v.i++;
@@ -175,7 +188,8 @@ int tpi_batch_reduce(tp_batch_ctx *c) {
 int tpi_batch_view(tp_batch_ctx *c) { return tpi_batch_reduce(c); }
 
 /* Operators that treat leading dimensions as a batch of their own: every tensor gets the batch dimension in front. */
-int tpi_batch_leading(tp_batch_ctx *c) {
+int tpi_batch_leading(tp_batch_ctx *c)
+{
     for (int i = 0; i < c->op->nargs; i++)
         if (c->args[i].tag == TPI_TENSOR) c->args[i].v.t = tpi_batch_full(c, i);
     int rc = tpi_rule_call(c->op, c->args, c->out);
@@ -185,7 +199,8 @@ int tpi_batch_leading(tp_batch_ctx *c) {
 
 /* Operators whose first argument has a batch dimension of its own at the front (N of NCHW) and whose other tensors
  * are shared: [B, N, ...] -> [B*N, ...]. With other tensors batched the operator needs a rule of its own. */
-int tpi_batch_fold(tp_batch_ctx *c) {
+int tpi_batch_fold(tp_batch_ctx *c)
+{
     T x = tpi_batch_full(c, 0);
     if (tpi_bad()) return tpi_scope_top->failed;
     for (int i = 1; i < c->op->nargs; i++)
@@ -210,7 +225,8 @@ int tpi_batch_fold(tp_batch_ctx *c) {
 
 /* ---- wrapping and unwrapping ---- */
 
-tp_tensor *tp_batch_wrap(tp_tensor *t, uint64_t level, int bdim) {
+tp_tensor *tp_batch_wrap(tp_tensor *t, uint64_t level, int bdim)
+{
     if (bdim < 0 || bdim >= t->ndim)
         return tpi_null(TP_ERR_VALUE, "vmap: in_dim %d is out of range for a tensor of shape %s", bdim, tpi_str(t));
     tpi_level_ref l;
@@ -220,7 +236,8 @@ tp_tensor *tp_batch_wrap(tp_tensor *t, uint64_t level, int bdim) {
     return tpi_batched_new(tpi_alias(t), level, bdim);
 }
 
-tp_tensor *tp_batch_unwrap(tp_tensor *t, uint64_t level, int out_dim) {
+tp_tensor *tp_batch_unwrap(tp_tensor *t, uint64_t level, int out_dim)
+{
     if (tpi_fresh(t)) return NULL;
     tpi_level_ref l;
     if (tpi_level_find(level, t, &l) || !(t = tpi_peel_ambient(t, level))) return NULL;
@@ -247,7 +264,8 @@ tp_tensor *tp_batch_unwrap(tp_tensor *t, uint64_t level, int out_dim) {
     return r;
 }
 
-int tp_batch_dim(tp_tensor *t, uint64_t level) {
+int tp_batch_dim(tp_tensor *t, uint64_t level)
+{
     if (tpi_fresh(t) || !(t = tpi_peel_ambient(t, level))) return -1;
     return t->kind == TPI_BATCHED && t->level == level ? t->bdim : -1;
 }

@@ -25,8 +25,7 @@ typedef struct einsum {
 
 static int letter(char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
+    if (c >= 'A' && c <= 'Z') return c - 'A';
     return c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
 }
 
@@ -38,14 +37,12 @@ static int read_labels(const char *equation, const char **at, int *label, bool *
     int n = 0;
     *ellipsis = false;
     for (const char *p = *at;; p++) {
-        if (*p == ' ')
-            continue;
+        if (*p == ' ') continue;
         if (!*p || *p == ',' || (p[0] == '-' && p[1] == '>')) {
             *at = p;
             return n;
         }
-        if (n == TP_MAX_NDIM)
-            break;
+        if (n == TP_MAX_NDIM) break;
         if (p[0] == '.' && p[1] == '.' && p[2] == '.' && !*ellipsis) {
             *ellipsis = true;
             label[n++] = -1;
@@ -65,30 +62,26 @@ static int read_operand(einsum *e, int i, const char **at, int *widest)
     bool ellipsis;
     T t = e->terms[i].t;
     int n = read_labels(e->equation, at, label, &ellipsis), d = 0;
-    if (n < 0)
-        return TP_ERR_VALUE;
+    if (n < 0) return TP_ERR_VALUE;
     int wide = t->ndim - (n - ellipsis);
     if (wide < 0 || (wide && !ellipsis))
-        return tpi_fail(TP_ERR_VALUE, "einsum: operand %d of shape %s has %s dimensions than \"%s\" labels", i, tpi_str(t),
-                        wide < 0 ? "fewer" : "more", e->equation);
+        return tpi_fail(TP_ERR_VALUE, "einsum: operand %d of shape %s has %s dimensions than \"%s\" labels", i,
+                        tpi_str(t), wide < 0 ? "fewer" : "more", e->equation);
     for (int k = 0; k < n; k++) {
-        if (label[k] >= 0)
-            e->terms[i].label[d++] = label[k];
+        if (label[k] >= 0) e->terms[i].label[d++] = label[k];
         else
             for (int w = 0; w < wide; w++) e->terms[i].label[d++] = LETTERS + wide - 1 - w;
     }
-    if (wide > *widest)
-        *widest = wide;
+    if (wide > *widest) *widest = wide;
     for (d = 0; d < t->ndim; d++) {
         int l = e->terms[i].label[d];
         int64_t now = t->shape[d], *known = &e->size[l];
         if (*known > 1 && now > 1 && *known != now) {
             char name[2] = {l < LETTERS ? shown(l) : 0, 0};
-            return tpi_fail(TP_ERR_VALUE, "einsum: %s%s of \"%s\" has sizes %lld and %lld", l < LETTERS ? "label " : "\"...\"",
-                            name, e->equation, (long long)*known, (long long)now);
+            return tpi_fail(TP_ERR_VALUE, "einsum: %s%s of \"%s\" has sizes %lld and %lld",
+                            l < LETTERS ? "label " : "\"...\"", name, e->equation, (long long)*known, (long long)now);
         }
-        if (*known < 0 || *known == 1)
-            *known = now;
+        if (*known < 0 || *known == 1) *known = now;
     }
     return 0;
 }
@@ -102,26 +95,22 @@ static int read_result(einsum *e, const char *at, int widest)
         for (int w = widest - 1; w >= 0; w--) e->out[e->nout++] = LETTERS + w;
         for (int i = 0; i < e->n; i++)
             for (int d = 0; d < e->terms[i].t->ndim; d++)
-                if (e->terms[i].label[d] < LETTERS)
-                    count[e->terms[i].label[d]]++;
+                if (e->terms[i].label[d] < LETTERS) count[e->terms[i].label[d]]++;
         for (int l = 0; l < LETTERS && e->nout <= TP_MAX_NDIM; l++)
-            if (count[l] == 1)
-                e->out[e->nout++] = l;
+            if (count[l] == 1) e->out[e->nout++] = l;
     } else {
         at += 2;
         int n = read_labels(e->equation, &at, label, &ellipsis);
-        if (n < 0)
-            return TP_ERR_VALUE;
-        if (*at)
-            return tpi_fail(TP_ERR_VALUE, "einsum: unexpected '%c' behind \"->\" in \"%s\"", *at, e->equation);
+        if (n < 0) return TP_ERR_VALUE;
+        if (*at) return tpi_fail(TP_ERR_VALUE, "einsum: unexpected '%c' behind \"->\" in \"%s\"", *at, e->equation);
         for (int k = 0; k < n && e->nout <= TP_MAX_NDIM; k++) {
             if (label[k] < 0) {
                 for (int w = widest - 1; w >= 0 && e->nout <= TP_MAX_NDIM; w--) e->out[e->nout++] = LETTERS + w;
                 continue;
             }
             if (e->size[label[k]] < 0 || count[label[k]]++)
-                return tpi_fail(TP_ERR_VALUE, "einsum: label %c of the result of \"%s\" %s", shown(label[k]), e->equation,
-                                count[label[k]] > 1 ? "occurs twice" : "is in no operand");
+                return tpi_fail(TP_ERR_VALUE, "einsum: label %c of the result of \"%s\" %s", shown(label[k]),
+                                e->equation, count[label[k]] > 1 ? "occurs twice" : "is in no operand");
             e->out[e->nout++] = label[k];
         }
     }
@@ -168,8 +157,7 @@ static void simplify(einsum *e, term *x)
 static bool has(const term *x, int label)
 {
     for (int d = 0; x->t && d < x->t->ndim; d++)
-        if (x->label[d] == label)
-            return true;
+        if (x->label[d] == label) return true;
     return false;
 }
 
@@ -178,13 +166,10 @@ static void sum_unneeded(term *x, const bool *needed)
 {
     int64_t dims[TPI_DIMS_CAP];
     int n = 0, kept = 0;
-    if (!x->t)
-        return;
+    if (!x->t) return;
     for (int d = 0; d < x->t->ndim; d++) {
-        if (needed[x->label[d]])
-            x->label[kept++] = x->label[d];
-        else
-            dims[n++] = d;
+        if (needed[x->label[d]]) x->label[kept++] = x->label[d];
+        else dims[n++] = d;
     }
     if (n) {
         int dtype = x->t->dtype;
@@ -208,8 +193,7 @@ static int dims_of(const term *x, const int *label, int n, int64_t *dims)
 {
     for (int i = 0; i < n; i++)
         for (int d = 0; d < x->t->ndim; d++)
-            if (x->label[d] == label[i])
-                dims[i] = d;
+            if (x->label[d] == label[i]) dims[i] = d;
     return n;
 }
 
@@ -231,8 +215,7 @@ static T as_matrix(const term *x, const int *stack, int ns, const int *rows, int
         }
         int drop = ns == 0;
         if (turned || tpi_view_strides(n, shape, strides, 3 - drop, flat + drop, made)) {
-            if (turned && !tpi_view_strides(n, shape, strides, 3 - drop, flat + drop, made))
-                break;
+            if (turned && !tpi_view_strides(n, shape, strides, 3 - drop, flat + drop, made)) break;
             T r = x_reshape_to(x_permute(t, dims, n), 3 - drop, flat + drop);
             return turned ? tpi_mT(r) : r;
         }
@@ -268,20 +251,15 @@ static term contract(einsum *e, int i, int j)
     int stack[TPI_DIMS_CAP], inner[TPI_DIMS_CAP], rows[TPI_DIMS_CAP], cols[TPI_DIMS_CAP];
     int ns = 0, ni = 0, nr = 0, nc = 0;
     needs(e, i, j, needed);
-    if (!a->t || !b->t)
-        return r;
+    if (!a->t || !b->t) return r;
     for (int d = 0; d < a->t->ndim; d++) {
         int l = a->label[d];
-        if (!has(b, l))
-            rows[nr++] = l;
-        else if (needed[l])
-            stack[ns++] = l;
-        else
-            inner[ni++] = l;
+        if (!has(b, l)) rows[nr++] = l;
+        else if (needed[l]) stack[ns++] = l;
+        else inner[ni++] = l;
     }
     for (int d = 0; d < b->t->ndim; d++)
-        if (!has(a, b->label[d]))
-            cols[nc++] = b->label[d];
+        if (!has(a, b->label[d])) cols[nc++] = b->label[d];
     int n = 0;
     if (ns + nr + nc > TP_MAX_NDIM) {
         tpi_rule_fail(TP_ERR_VALUE, "einsum: an intermediate result of \"%s\" has more than %d dimensions", e->equation,
@@ -302,18 +280,12 @@ static term contract(einsum *e, int i, int j)
     int64_t shape[TPI_DIMS_CAP];
     for (int k = 0; k < n; k++) shape[k] = e->size[r.label[k]];
     T left = as_matrix(a, stack, ns, rows, nr, inner, ni), right = as_matrix(b, stack, ns, cols, nc, inner, ni);
-    if (!left || !right)
-        return r;
-    if (ns)
-        r.t = x_matmul_nd(left, tpi_mT(right));
-    else if (nr && nc)
-        r.t = x_matmul_2d(left, tpi_mT(right));
-    else if (nr)
-        r.t = x_matmul_mv(left, x_select(right, 0, 0));
-    else if (nc)
-        r.t = x_matmul_mv(right, x_select(left, 0, 0));
-    else
-        r.t = x_matmul_dot(x_select(left, 0, 0), x_select(right, 0, 0));
+    if (!left || !right) return r;
+    if (ns) r.t = x_matmul_nd(left, tpi_mT(right));
+    else if (nr && nc) r.t = x_matmul_2d(left, tpi_mT(right));
+    else if (nr) r.t = x_matmul_mv(left, x_select(right, 0, 0));
+    else if (nc) r.t = x_matmul_mv(right, x_select(left, 0, 0));
+    else r.t = x_matmul_dot(x_select(left, 0, 0), x_select(right, 0, 0));
     r.t = x_reshape_to(r.t, n, shape);
     return r;
 }
@@ -329,11 +301,9 @@ static void choose(const einsum *e, int *first, int *second)
             double size = 1;
             needs(e, i, j, needed);
             for (int d = 0; d < a->t->ndim; d++)
-                if (needed[a->label[d]])
-                    size *= (double)a->t->shape[d];
+                if (needed[a->label[d]]) size *= (double)a->t->shape[d];
             for (int d = 0; d < b->t->ndim; d++)
-                if (needed[b->label[d]] && !has(a, b->label[d]))
-                    size *= (double)b->t->shape[d];
+                if (needed[b->label[d]] && !has(a, b->label[d])) size *= (double)b->t->shape[d];
             size -= (double)a->t->numel + (double)b->t->numel;
             if (!found || size < best) {
                 best = size;
@@ -354,18 +324,15 @@ static T run(einsum *e)
     }
     while (e->n > 1 && !tpi_bad()) {
         int i = 0, j = 1;
-        if (e->n > 2)
-            choose(e, &i, &j);
+        if (e->n > 2) choose(e, &i, &j);
         term r = contract(e, i, j);
         e->terms[i] = r;
         e->terms[j] = e->terms[--e->n];
-        if (tpi_bad())
-            return NULL;
+        if (tpi_bad()) return NULL;
         needs(e, i, i, needed); /* a label of both that others had is not needed once the last of them is gone */
         sum_unneeded(&e->terms[i], needed);
     }
-    if (tpi_bad())
-        return NULL;
+    if (tpi_bad()) return NULL;
     int64_t dims[TPI_DIMS_CAP];
     term *x = &e->terms[0];
     dims_of(x, e->out, e->nout, dims);
@@ -377,17 +344,14 @@ int c_einsum(tp_call *c)
     const char *equation = c->args[0].v.str;
     int n = c->args[1].n, widest = 0, rc = 0;
     einsum e = {.equation = equation, .n = n};
-    if (n == 0)
-        return tpi_fail(TP_ERR_VALUE, "einsum: no operand");
+    if (n == 0) return tpi_fail(TP_ERR_VALUE, "einsum: no operand");
     e.terms = tpi_calloc(sizeof *e.terms * (size_t)n);
-    if (!e.terms)
-        return TP_ERR_MEMORY;
+    if (!e.terms) return TP_ERR_MEMORY;
     for (int l = 0; l < LABELS; l++) e.size[l] = -1;
     const char *at = equation;
     for (int i = 0; i < n && !rc; i++) {
         e.terms[i].t = c->args[1].v.ts[i];
-        if (!e.terms[i].t)
-            rc = tpi_fail(TP_ERR_VALUE, "einsum: operand %d is missing", i);
+        if (!e.terms[i].t) rc = tpi_fail(TP_ERR_VALUE, "einsum: operand %d is missing", i);
         else if (i && *at != ',')
             rc = tpi_fail(TP_ERR_VALUE, "einsum: %d operands, but \"%s\" has labels for %d", n, equation, i);
         else {
@@ -396,14 +360,13 @@ int c_einsum(tp_call *c)
         }
     }
     if (!rc && *at == ',')
-        rc = tpi_fail(TP_ERR_VALUE, "einsum: %d operand%s, but \"%s\" has labels for more", n, n == 1 ? "" : "s", equation);
-    if (!rc)
-        rc = read_result(&e, at, widest);
+        rc = tpi_fail(TP_ERR_VALUE, "einsum: %d operand%s, but \"%s\" has labels for more", n, n == 1 ? "" : "s",
+                      equation);
+    if (!rc) rc = read_result(&e, at, widest);
     tpi_scope s;
     tpi_scope_open(&s);
     T r = rc ? NULL : run(&e);
     tpi_free(e.terms, sizeof *e.terms * (size_t)n);
-    if (rc)
-        s.failed = rc;
+    if (rc) s.failed = rc;
     return scope_result(&s, c, r);
 }

@@ -7,8 +7,7 @@
 
 T tpi_product(T a, T b)
 {
-    if (!a || !b)
-        return NULL;
+    if (!a || !b) return NULL;
     return a->ndim == 2 && b->ndim == 2 ? x_matmul_2d(a, b) : x_matmul_nd(a, b);
 }
 
@@ -17,10 +16,8 @@ T tpi_product(T a, T b)
 int matmul_2d__vjp(tp_vjp_ctx *c)
 {
     T g = c->grads[0];
-    if (c->need[0])
-        c->out[0] = x_matmul_2d(g, tpi_mH(arg_t(&c->args[1])));
-    if (c->need[1])
-        c->out[1] = x_matmul_2d(tpi_mH(arg_t(&c->args[0])), g);
+    if (c->need[0]) c->out[0] = x_matmul_2d(g, tpi_mH(arg_t(&c->args[1])));
+    if (c->need[1]) c->out[1] = x_matmul_2d(tpi_mH(arg_t(&c->args[0])), g);
     return 0;
 }
 
@@ -36,8 +33,7 @@ static T folded(T t, int d0, int d1, int d2, bool last)
     }
     flat[0] = last ? shape[0] : shape[0] * shape[1];
     flat[1] = last ? shape[1] * shape[2] : shape[2];
-    if (!tpi_view_strides(3, shape, strides, 2, flat, made))
-        return NULL;
+    if (!tpi_view_strides(3, shape, strides, 2, flat, made)) return NULL;
     return x_view(x_permute(t, dims, 3), flat, 2);
 }
 
@@ -54,8 +50,7 @@ static T left_mapped(T a, int ba, T b, int *out_bdim)
         a = x_movedim1(a, 2, 0);
         ba = 0;
     }
-    if (!a || !b)
-        return NULL;
+    if (!a || !b) return NULL;
     int64_t x = a->shape[0], y = a->shape[1], flat[2] = {x * y, a->shape[2]};
     *out_bdim = ba;
     return unfolded(x_matmul_2d(x_reshape_to(a, 2, flat), b), x, y, b->shape[1]);
@@ -64,8 +59,7 @@ static T left_mapped(T a, int ba, T b, int *out_bdim)
 /* Product of a shared [n, k] and a mapped [k, m]. */
 static T right_mapped(T a, T b, int bb, int *out_bdim)
 {
-    if (!a || !b)
-        return NULL;
+    if (!a || !b) return NULL;
     int dk = bb == 0 ? 1 : 0, dm = bb == 2 ? 1 : 2;
     int64_t n = a->shape[0], size = b->shape[bb], m = b->shape[dm];
     T f;
@@ -94,8 +88,9 @@ int matmul_2d__batch(tp_batch_ctx *c)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
     int ba = bdim_of(c, 0), bb = bdim_of(c, 1), at = 0;
-    T r = bb < 0 ? left_mapped(a, ba, b, &at) : ba < 0 ? right_mapped(a, b, bb, &at)
-          : x_matmul_nd(x_movedim1(a, ba, 0), x_movedim1(b, bb, 0));
+    T r = bb < 0   ? left_mapped(a, ba, b, &at)
+          : ba < 0 ? right_mapped(a, b, bb, &at)
+                   : x_matmul_nd(x_movedim1(a, ba, 0), x_movedim1(b, bb, 0));
     return set_result(c, r, at);
 }
 
@@ -106,18 +101,14 @@ static T spread(T t, bool keep_rows, bool first)
 {
     int64_t dims[TPI_DIMS_CAP], shape[2];
     int n = t->ndim, kept = keep_rows ? n - 2 : n - 1, at = 0;
-    if (first)
-        dims[at++] = kept;
+    if (first) dims[at++] = kept;
     for (int i = 0; i < n; i++)
-        if (i != kept)
-            dims[at++] = i;
-    if (!first)
-        dims[at++] = kept;
+        if (i != kept) dims[at++] = i;
+    if (!first) dims[at++] = kept;
     shape[!first] = t->shape[kept];
     shape[first] = 1;
     for (int i = 0; i < n; i++)
-        if (i != kept)
-            shape[first] *= t->shape[i];
+        if (i != kept) shape[first] *= t->shape[i];
     return x_reshape_to(x_permute(t, dims, n), 2, shape);
 }
 
@@ -127,14 +118,11 @@ int matmul_nd__vjp(tp_vjp_ctx *c)
     if (c->need[0]) {
         if (a->ndim == 2 && b->ndim == g->ndim) /* sum over the stack of g b^H: [n, L*m] times [L*m, k] */
             c->out[0] = x_matmul_2d(spread(g, true, true), x_conj(spread(b, true, false)));
-        else
-            c->out[0] = x_sum_to_shape(tpi_product(g, tpi_mH(b)), a->ndim, a->shape);
+        else c->out[0] = x_sum_to_shape(tpi_product(g, tpi_mH(b)), a->ndim, a->shape);
     }
     if (c->need[1]) {
-        if (b->ndim == 2 && a->ndim == g->ndim)
-            c->out[1] = x_matmul_2d(tpi_mH(tpi_rows(a)), tpi_rows(g));
-        else
-            c->out[1] = x_sum_to_shape(tpi_product(tpi_mH(a), g), b->ndim, b->shape);
+        if (b->ndim == 2 && a->ndim == g->ndim) c->out[1] = x_matmul_2d(tpi_mH(tpi_rows(a)), tpi_rows(g));
+        else c->out[1] = x_sum_to_shape(tpi_product(tpi_mH(a), g), b->ndim, b->shape);
     }
     return 0;
 }
@@ -144,8 +132,7 @@ static T aligned(tp_batch_ctx *c, int i, int rank)
 {
     T t = tpi_batch_front(c, i);
     int n = tpi_nsample(c, i), missing = rank - n;
-    if (!t || bdim_of(c, i) < 0 || missing <= 0)
-        return t;
+    if (!t || bdim_of(c, i) < 0 || missing <= 0) return t;
     int64_t shape[TPI_DIMS_CAP];
     shape[0] = t->shape[0];
     for (int k = 0; k < missing; k++) shape[1 + k] = 1;
@@ -171,10 +158,8 @@ int matmul_nd__batch(tp_batch_ctx *c)
 int matmul_mv__vjp(tp_vjp_ctx *c)
 {
     T a = arg_t(&c->args[0]), x = arg_t(&c->args[1]), g = c->grads[0];
-    if (c->need[0])
-        c->out[0] = x_matmul_2d(x_unsqueeze_at(g, 1), x_conj(x_unsqueeze_at(x, 0)));
-    if (c->need[1])
-        c->out[1] = x_matmul_mv(tpi_mH(a), g);
+    if (c->need[0]) c->out[0] = x_matmul_2d(x_unsqueeze_at(g, 1), x_conj(x_unsqueeze_at(x, 0)));
+    if (c->need[1]) c->out[1] = x_matmul_mv(tpi_mH(a), g);
     return 0;
 }
 
@@ -183,8 +168,7 @@ int matmul_mv__batch(tp_batch_ctx *c)
     T a = arg_t(&c->args[0]), x = arg_t(&c->args[1]);
     int ba = bdim_of(c, 0), bx = bdim_of(c, 1), at = 0;
     if (ba < 0) {
-        if (bx == 0)
-            return set_result(c, x_matmul_2d(x, tpi_mT(a)), 0);
+        if (bx == 0) return set_result(c, x_matmul_2d(x, tpi_mT(a)), 0);
         return set_result(c, x_matmul_2d(a, x), 1);
     }
     if (bx < 0) {
@@ -192,8 +176,7 @@ int matmul_mv__batch(tp_batch_ctx *c)
             a = x_movedim1(a, 2, 0);
             ba = 0;
         }
-        if (!a)
-            return 0;
+        if (!a) return 0;
         int64_t n = a->shape[0], m = a->shape[1], flat[2] = {n * m, a->shape[2]}, shape[2] = {n, m};
         return set_result(c, x_reshape_to(x_matmul_mv(x_reshape_to(a, 2, flat), x), 2, shape), ba);
     }
@@ -205,8 +188,7 @@ int matmul_mv__batch(tp_batch_ctx *c)
 int matmul_dot__vjp(tp_vjp_ctx *c)
 {
     for (int i = 0; i < 2; i++)
-        if (c->need[i])
-            c->out[i] = x_mul(c->grads[0], x_conj(arg_t(&c->args[1 - i])));
+        if (c->need[i]) c->out[i] = x_mul(c->grads[0], x_conj(arg_t(&c->args[1 - i])));
     return 0;
 }
 
@@ -214,10 +196,8 @@ int matmul_dot__batch(tp_batch_ctx *c)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
     int ba = bdim_of(c, 0), bb = bdim_of(c, 1);
-    if (bb < 0)
-        return set_result(c, x_matmul_mv(x_movedim1(a, ba, 0), b), 0);
-    if (ba < 0)
-        return set_result(c, x_matmul_mv(x_movedim1(b, bb, 0), a), 0);
+    if (bb < 0) return set_result(c, x_matmul_mv(x_movedim1(a, ba, 0), b), 0);
+    if (ba < 0) return set_result(c, x_matmul_mv(x_movedim1(b, bb, 0), a), 0);
     T r = x_matmul_nd(x_unsqueeze_at(x_movedim1(a, ba, 0), 1), x_unsqueeze_at(x_movedim1(b, bb, 0), 2));
     return set_result(c, r ? x_reshape_to(r, 1, r->shape) : NULL, 0);
 }
@@ -227,14 +207,12 @@ int matmul_dot__batch(tp_batch_ctx *c)
 int linear_affine__vjp(tp_vjp_ctx *c)
 {
     T x = arg_t(&c->args[0]), w = arg_t(&c->args[1]), bias = arg_t(&c->args[2]), g = c->grads[0];
-    if (c->need[0])
-        c->out[0] = x_linear_affine(g, tpi_mH(w), NULL);
+    if (c->need[0]) c->out[0] = x_linear_affine(g, tpi_mH(w), NULL);
     if (c->need[1]) {
         T gt = x->ndim == 1 ? x_unsqueeze_at(g, 1) : tpi_mT(tpi_rows(g));
         c->out[1] = x_matmul_2d(gt, x_conj(x->ndim == 1 ? x_unsqueeze_at(x, 0) : tpi_rows(x)));
     }
-    if (c->need[2])
-        c->out[2] = x_sum_to_shape(g, 1, bias->shape);
+    if (c->need[2]) c->out[2] = x_sum_to_shape(g, 1, bias->shape);
     return 0;
 }
 
@@ -259,8 +237,7 @@ int linear_affine__jvp(tp_jvp_ctx *c)
 static T bias_row(tp_batch_ctx *c, int n)
 {
     T b = tpi_batch_front(c, 2);
-    if (!b || bdim_of(c, 2) < 0)
-        return b;
+    if (!b || bdim_of(c, 2) < 0) return b;
     int64_t shape[TPI_DIMS_CAP];
     shape[0] = b->shape[0];
     for (int i = 1; i < n - 1; i++) shape[i] = 1;
@@ -283,24 +260,29 @@ int linear_affine__batch(tp_batch_ctx *c)
     int n = tpi_nsample(c, 0) + 1, at = 0; /* of the result with its batch dimension */
     int64_t shape[TPI_DIMS_CAP];
     x = tpi_batch_front(c, 0);
-    if (!x || !w)
-        return 0;
+    if (!x || !w) return 0;
     tpi_copy_dims(shape + 1, bx < 0 ? x->shape : x->shape + 1, n - 1);
     shape[0] = c->size;
     shape[n - 1] = w->shape[bw == 0 ? 1 : 0];
     T r;
     if (bw < 0) { /* only the bias, or input and bias */
         r = x_linear_affine(x, w, NULL);
-        if (!r)
-            return 0;
-        if (bx < 0)
-            r = x_unsqueeze_at(r, 0);
+        if (!r) return 0;
+        if (bx < 0) r = x_unsqueeze_at(r, 0);
         return set_result(c, x_add(r, bias_row(c, n), &tpi_one), 0);
     }
     if (bx < 0) {
         T rows = n == 2 ? x_unsqueeze_at(x, 0) : tpi_rows(x);
         const int64_t swap0[3] = {0, 2, 1}, swap1[3] = {2, 1, 0}, swap2[3] = {1, 0, 2};
-        r = right_mapped(rows, x_permute(w, bw == 0 ? swap0 : bw == 1 ? swap1 : swap2, 3), bw == 0 ? 0 : bw == 1 ? 1 : 2,
+        r = right_mapped(rows,
+                         x_permute(w,
+                                   bw == 0   ? swap0
+                                   : bw == 1 ? swap1
+                                             : swap2,
+                                   3),
+                         bw == 0   ? 0
+                         : bw == 1 ? 1
+                                   : 2,
                          &at);
         r = x_movedim1(r, at, 0);
     } else {

@@ -3,17 +3,15 @@
 
 int tpi_need_numbers(const char *op, const tp_tensor *a, const tp_tensor *b)
 {
-    if (a->dtype != TP_BOOL || b->dtype != TP_BOOL)
-        return 0;
+    if (a->dtype != TP_BOOL || b->dtype != TP_BOOL) return 0;
     return tpi_fail(TP_ERR_TYPE, "%s: not defined for bool; convert to an integer dtype first", op);
 }
 
 static int need_rank(const char *op, const char *name, const tp_tensor *t, int rank)
 {
-    if (t->ndim == rank)
-        return 0;
-    return tpi_fail(TP_ERR_RUNTIME, "%s: %s must have %d dimension%s, got shape %s", op, name, rank, rank == 1 ? "" : "s",
-                    tpi_str(t));
+    if (t->ndim == rank) return 0;
+    return tpi_fail(TP_ERR_RUNTIME, "%s: %s must have %d dimension%s, got shape %s", op, name, rank,
+                    rank == 1 ? "" : "s", tpi_str(t));
 }
 
 static int mismatch(const char *op, const tp_tensor *a, const tp_tensor *b, int64_t x, int64_t y)
@@ -41,8 +39,7 @@ int c_mm(tp_call *c)
 static int check_bmm(const char *op, const tp_tensor *a, const tp_tensor *b)
 {
     int rc = check(op, a, b, 3, 3, "batch1", "batch2");
-    if (rc || a->shape[0] == b->shape[0])
-        return rc;
+    if (rc || a->shape[0] == b->shape[0]) return rc;
     return tpi_fail(TP_ERR_RUNTIME, "%s: shapes %s and %s have different batch sizes: %lld != %lld", op, tpi_str(a),
                     tpi_str(b), (long long)a->shape[0], (long long)b->shape[0]);
 }
@@ -68,14 +65,16 @@ int c_dot(tp_call *c)
 int c_vdot(tp_call *c)
 {
     int rc = check("vdot", arg_t(&c->args[0]), arg_t(&c->args[1]), 1, 1, "self", "other");
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, x_matmul_dot(x_conj(arg_t(&c->args[0])), arg_t(&c->args[1])));
 }
 
-static bool floating(const tp_tensor *a, const tp_tensor *b) { return a->dtype >= TP_FLOAT16 && b->dtype >= TP_FLOAT16; }
+static bool floating(const tp_tensor *a, const tp_tensor *b)
+{
+    return a->dtype >= TP_FLOAT16 && b->dtype >= TP_FLOAT16;
+}
 
 static T outer(T a, T b)
 {
@@ -88,8 +87,7 @@ int c_outer(tp_call *c)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
     int rc;
-    if ((rc = need_rank("outer", "self", a, 1)) || (rc = need_rank("outer", "vec2", b, 1)))
-        return rc;
+    if ((rc = need_rank("outer", "self", a, 1)) || (rc = need_rank("outer", "vec2", b, 1))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, outer(a, b));
@@ -99,8 +97,7 @@ int c_outer(tp_call *c)
 
 T tpi_matmul(const char *op, T a, T b)
 {
-    if (tpi_bad() || !a || !b)
-        return NULL;
+    if (tpi_bad() || !a || !b) return NULL;
     int na = a->ndim, nb = b->ndim, n = 0;
     if (!na || !nb)
         return tpi_rule_fail(TP_ERR_RUNTIME, "%s: operands need at least one dimension, got shapes %s and %s", op,
@@ -110,14 +107,10 @@ T tpi_matmul(const char *op, T a, T b)
         tpi_scope_top->failed = mismatch(op, a, b, x, y);
         return NULL;
     }
-    if (na == 1 && nb == 1)
-        return x_matmul_dot(a, b);
-    if (na == 2 && nb == 2)
-        return x_matmul_2d(a, b);
-    if (na == 2 && nb == 1)
-        return x_matmul_mv(a, b);
-    if (na == 1 && nb == 2)
-        return x_matmul_mv(tpi_mT(b), a);
+    if (na == 1 && nb == 1) return x_matmul_dot(a, b);
+    if (na == 2 && nb == 2) return x_matmul_2d(a, b);
+    if (na == 2 && nb == 1) return x_matmul_mv(a, b);
+    if (na == 1 && nb == 2) return x_matmul_mv(tpi_mT(b), a);
     if (na >= 3 && nb <= 2) { /* [..., n, k] -> rows */
         tpi_copy_dims(shape, a->shape, na - 1);
         shape[na - 1] = nb == 2 ? b->shape[1] : 0;
@@ -132,8 +125,9 @@ T tpi_matmul(const char *op, T a, T b)
     }
     int rc = tpi_broadcast_shapes(op, na - 2, a->shape, nb - 2, b->shape, &n, shape);
     if (rc) {
-        tpi_scope_top->failed = tpi_fail(TP_ERR_RUNTIME, "%s: the leading dimensions of shapes %s and %s do not broadcast",
-                                         op, tpi_str(a), tpi_str(b));
+        tpi_scope_top->failed = tpi_fail(TP_ERR_RUNTIME,
+                                         "%s: the leading dimensions of shapes %s and %s do not broadcast", op,
+                                         tpi_str(a), tpi_str(b));
         return NULL;
     }
     return x_matmul_nd(a, b);
@@ -143,10 +137,8 @@ int c_matmul(tp_call *c)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
     int rc = tpi_need_numbers("matmul", a, b);
-    if (rc)
-        return rc;
-    if (a->ndim == 2 && b->ndim == 2 && a->shape[1] == b->shape[0])
-        return tpi_call(&tpi_op_matmul_2d, c->args, c->out);
+    if (rc) return rc;
+    if (a->ndim == 2 && b->ndim == 2 && a->shape[1] == b->shape[0]) return tpi_call(&tpi_op_matmul_2d, c->args, c->out);
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, tpi_matmul("matmul", a, b));
@@ -156,25 +148,20 @@ int c_inner(tp_call *c)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]), r;
     int rc, na = a->ndim, nb = b->ndim;
-    if ((rc = tpi_need_numbers("inner", a, b)))
-        return rc;
+    if ((rc = tpi_need_numbers("inner", a, b))) return rc;
     if (na && nb && a->shape[na - 1] != b->shape[nb - 1])
-        return tpi_fail(TP_ERR_RUNTIME, "inner: the last dimensions of shapes %s and %s differ: %lld != %lld", tpi_str(a),
-                        tpi_str(b), (long long)a->shape[na - 1], (long long)b->shape[nb - 1]);
+        return tpi_fail(TP_ERR_RUNTIME, "inner: the last dimensions of shapes %s and %s differ: %lld != %lld",
+                        tpi_str(a), tpi_str(b), (long long)a->shape[na - 1], (long long)b->shape[nb - 1]);
     tpi_scope s;
     tpi_scope_open(&s);
-    if (!na || !nb)
-        r = x_mul(a, b);
-    else if (nb == 1)
-        r = tpi_matmul("inner", a, b);
+    if (!na || !nb) r = x_mul(a, b);
+    else if (nb == 1) r = tpi_matmul("inner", a, b);
     else {
         int64_t shape[TPI_DIMS_CAP];
         tpi_copy_dims(shape, a->shape, na - 1);
         tpi_copy_dims(shape + na - 1, b->shape, nb - 1);
-        if (na + nb - 2 > TP_MAX_NDIM)
-            r = tpi_rule_fail(TP_ERR_VALUE, "inner: more than %d dimensions", TP_MAX_NDIM);
-        else
-            r = x_reshape_to(tpi_matmul("inner", a, tpi_mT(tpi_rows(b))), na + nb - 2, shape);
+        if (na + nb - 2 > TP_MAX_NDIM) r = tpi_rule_fail(TP_ERR_VALUE, "inner: more than %d dimensions", TP_MAX_NDIM);
+        else r = x_reshape_to(tpi_matmul("inner", a, tpi_mT(tpi_rows(b))), na + nb - 2, shape);
     }
     return scope_result(&s, c, r);
 }
@@ -193,8 +180,7 @@ static bool is_number(const tp_val *v, double number)
 
 static T times(T t, const tp_val *factor)
 {
-    if (!t || is_number(factor, 1))
-        return t;
+    if (!t || is_number(factor, 1)) return t;
     return x_mul(t, tpi_own(tp_weak_scalar(&factor->v.s)));
 }
 
@@ -204,8 +190,7 @@ static T affine(tp_call *c, const char *op, T product, int beta)
     T self = arg_t(&c->args[0]);
     int n;
     int64_t shape[TPI_DIMS_CAP];
-    if (!product)
-        return NULL;
+    if (!product) return NULL;
     if (tpi_broadcast_shapes(op, self->ndim, self->shape, product->ndim, product->shape, &n, shape) ||
         n != product->ndim || memcmp(shape, product->shape, sizeof *shape * (size_t)n))
         return tpi_rule_fail(TP_ERR_RUNTIME, "%s: self of shape %s does not broadcast to %s", op, tpi_str(self),
@@ -218,8 +203,7 @@ static int add_product(tp_call *c, const char *op, int ra, int rb, const char *n
 {
     T a = arg_t(&c->args[1]), b = arg_t(&c->args[2]), r;
     int rc = ra == 3 ? check_bmm(op, a, b) : check(op, a, b, ra, rb, na, nb);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     r = ra == 3 ? x_matmul_nd(a, b) : rb == 2 ? x_matmul_2d(a, b) : x_matmul_mv(a, b);
@@ -234,8 +218,7 @@ int c_addbmm(tp_call *c)
 {
     T a = arg_t(&c->args[1]), b = arg_t(&c->args[2]);
     int rc = check_bmm("addbmm", a, b);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     const int64_t order[3] = {1, 0, 2}; /* sum over the stack: [n, B*k] times [B*k, m] */
@@ -251,8 +234,7 @@ int c_addr(tp_call *c)
 {
     T a = arg_t(&c->args[1]), b = arg_t(&c->args[2]);
     int rc;
-    if ((rc = need_rank("addr", "vec1", a, 1)) || (rc = need_rank("addr", "vec2", b, 1)))
-        return rc;
+    if ((rc = need_rank("addr", "vec1", a, 1)) || (rc = need_rank("addr", "vec2", b, 1))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     return scope_result(&s, c, affine(c, "addr", outer(a, b), 3));
@@ -281,8 +263,7 @@ static T tensordot(T a, T b, const int *da, const int *db, int n)
             pb[kb++] = d;
             cols *= shape[rank++] = b->shape[d];
         }
-    if (rank > TP_MAX_NDIM)
-        return tpi_rule_fail(TP_ERR_VALUE, "tensordot: more than %d dimensions", TP_MAX_NDIM);
+    if (rank > TP_MAX_NDIM) return tpi_rule_fail(TP_ERR_VALUE, "tensordot: more than %d dimensions", TP_MAX_NDIM);
     const int64_t sa[2] = {rows, k}, sb[2] = {k, cols};
     T left = x_reshape_to(x_permute(a, pa, ka), 2, sa), right = x_reshape_to(x_permute(b, pb, kb), 2, sb);
     return x_reshape_to(x_matmul_2d(left, right), rank, shape);
@@ -292,10 +273,10 @@ static int tensordot_call(tp_call *c, const int64_t *dims_a, int64_t n, const in
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
     int rc, da[TPI_DIMS_CAP], db[TPI_DIMS_CAP];
-    if ((rc = tpi_need_numbers("tensordot", a, b)))
-        return rc;
+    if ((rc = tpi_need_numbers("tensordot", a, b))) return rc;
     if (n != nb)
-        return tpi_fail(TP_ERR_RUNTIME, "tensordot: %lld dimensions of self, %lld of other", (long long)n, (long long)nb);
+        return tpi_fail(TP_ERR_RUNTIME, "tensordot: %lld dimensions of self, %lld of other", (long long)n,
+                        (long long)nb);
     if ((rc = tpi_wrap_dims("tensordot", dims_a, n, a->ndim, da)) ||
         (rc = tpi_wrap_dims("tensordot", dims_b, n, b->ndim, db)))
         return rc;
@@ -332,11 +313,11 @@ int c_kron(tp_call *c)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]), r;
     int n = a->ndim > b->ndim ? a->ndim : b->ndim;
-    if (2 * n > TP_MAX_NDIM)
-        return tpi_fail(TP_ERR_VALUE, "kron: more than %d dimensions", TP_MAX_NDIM / 2);
+    if (2 * n > TP_MAX_NDIM) return tpi_fail(TP_ERR_VALUE, "kron: more than %d dimensions", TP_MAX_NDIM / 2);
     int64_t sa[TPI_DIMS_CAP], sb[TPI_DIMS_CAP], shape[TPI_DIMS_CAP];
     for (int d = 0; d < n; d++) {
-        int64_t x = d < n - a->ndim ? 1 : a->shape[d - n + a->ndim], y = d < n - b->ndim ? 1 : b->shape[d - n + b->ndim];
+        int64_t x = d < n - a->ndim ? 1 : a->shape[d - n + a->ndim],
+                y = d < n - b->ndim ? 1 : b->shape[d - n + b->ndim];
         sa[2 * d] = x;
         sa[2 * d + 1] = sb[2 * d] = 1;
         sb[2 * d + 1] = y;
@@ -352,18 +333,18 @@ int c_linear(tp_call *c)
 {
     T x = arg_t(&c->args[0]), w = arg_t(&c->args[1]), bias = arg_t(&c->args[2]);
     int rc;
-    if ((rc = tpi_need_numbers("linear", x, w)))
-        return rc;
+    if ((rc = tpi_need_numbers("linear", x, w))) return rc;
     if (w->ndim != 2 && w->ndim != 1)
         return tpi_fail(TP_ERR_RUNTIME, "linear: weight must have 2 dimensions, got shape %s", tpi_str(w));
     if (x->ndim == 0 || x->shape[x->ndim - 1] != w->shape[w->ndim - 1])
-        return tpi_fail(TP_ERR_RUNTIME, "linear: input of shape %s does not fit weight of shape %s: the last dimensions "
-                                        "must agree", tpi_str(x), tpi_str(w));
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "linear: input of shape %s does not fit weight of shape %s: the last dimensions "
+                        "must agree",
+                        tpi_str(x), tpi_str(w));
     if (bias && (w->ndim == 2 ? bias->ndim != 1 || bias->shape[0] != w->shape[0] : bias->ndim != 0))
         return tpi_fail(TP_ERR_RUNTIME, "linear: bias of shape %s does not fit weight of shape %s", tpi_str(bias),
                         tpi_str(w));
-    if (w->ndim == 2)
-        return tpi_call(&tpi_op_linear_affine, c->args, c->out);
+    if (w->ndim == 2) return tpi_call(&tpi_op_linear_affine, c->args, c->out);
     tpi_scope s;
     tpi_scope_open(&s);
     T r = tpi_matmul("linear", x, w);
@@ -374,8 +355,7 @@ int c_trace(tp_call *c)
 {
     T t = arg_t(&c->args[0]);
     int rc = need_rank("trace", "self", t, 2);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     const int64_t dim = 0;
     tpi_scope s;
     tpi_scope_open(&s);

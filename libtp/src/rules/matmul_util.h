@@ -11,8 +11,7 @@
 /* The two last dimensions changed places; the same, conjugated. */
 static inline T tpi_mT(T t)
 {
-    if (!t)
-        return NULL;
+    if (!t) return NULL;
     int64_t dims[TPI_DIMS_CAP];
     int n = t->ndim;
     for (int i = 0; i < n - 2; i++) dims[i] = i;
@@ -25,8 +24,7 @@ static inline T tpi_mH(T t) { return x_conj(tpi_mT(t)); }
 /* All dimensions but the last as one. */
 static inline T tpi_rows(T t)
 {
-    if (!t || t->ndim == 2)
-        return t;
+    if (!t || t->ndim == 2) return t;
     int64_t shape[2] = {1, t->shape[t->ndim - 1]};
     for (int i = 0; i < t->ndim - 1; i++) shape[0] *= t->shape[i];
     return x_reshape_to(t, 2, shape);

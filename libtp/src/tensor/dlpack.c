@@ -49,11 +49,11 @@ enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_
 enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
 
 static const DLDataType dl_types[TP_DTYPE_COUNT] = {
-    [TP_BOOL] = {DL_BOOL, 8, 1},       [TP_UINT8] = {DL_UINT, 8, 1},         [TP_INT8] = {DL_INT, 8, 1},
-    [TP_UINT16] = {DL_UINT, 16, 1},    [TP_INT16] = {DL_INT, 16, 1},         [TP_UINT32] = {DL_UINT, 32, 1},
-    [TP_INT32] = {DL_INT, 32, 1},      [TP_UINT64] = {DL_UINT, 64, 1},       [TP_INT64] = {DL_INT, 64, 1},
-    [TP_FLOAT16] = {DL_FLOAT, 16, 1},  [TP_BFLOAT16] = {DL_BFLOAT, 16, 1},   [TP_FLOAT32] = {DL_FLOAT, 32, 1},
-    [TP_FLOAT64] = {DL_FLOAT, 64, 1},  [TP_COMPLEX64] = {DL_COMPLEX, 64, 1}, [TP_COMPLEX128] = {DL_COMPLEX, 128, 1},
+    [TP_BOOL] = {DL_BOOL, 8, 1},      [TP_UINT8] = {DL_UINT, 8, 1},         [TP_INT8] = {DL_INT, 8, 1},
+    [TP_UINT16] = {DL_UINT, 16, 1},   [TP_INT16] = {DL_INT, 16, 1},         [TP_UINT32] = {DL_UINT, 32, 1},
+    [TP_INT32] = {DL_INT, 32, 1},     [TP_UINT64] = {DL_UINT, 64, 1},       [TP_INT64] = {DL_INT, 64, 1},
+    [TP_FLOAT16] = {DL_FLOAT, 16, 1}, [TP_BFLOAT16] = {DL_BFLOAT, 16, 1},   [TP_FLOAT32] = {DL_FLOAT, 32, 1},
+    [TP_FLOAT64] = {DL_FLOAT, 64, 1}, [TP_COMPLEX64] = {DL_COMPLEX, 64, 1}, [TP_COMPLEX128] = {DL_COMPLEX, 128, 1},
 };
 
 /* ---- export ---- */
@@ -68,7 +68,8 @@ typedef struct exported {
     int64_t dims[];
 } exported;
 
-static void drop(exported *e) {
+static void drop(exported *e)
+{
     tp_tensor *alias = e->alias;
     tpi_free(e, e->bytes);
     tp_release(alias);
@@ -77,7 +78,8 @@ static void drop(exported *e) {
 static void delete_old(DLManagedTensor *m) { drop(m->manager_ctx); }
 static void delete_versioned(DLManagedTensorVersioned *m) { drop(m->manager_ctx); }
 
-static exported *export_block(tp_tensor *t, DLTensor *(*place)(exported *)) {
+static exported *export_block(tp_tensor *t, DLTensor *(*place)(exported *))
+{
     if (tp_is_wrapped(t))
         return tpi_null(TP_ERR_RUNTIME, "dlpack: a tensor inside a transform has no memory of its own");
     tp_tensor *alias = tp_detach(t);
@@ -109,7 +111,8 @@ static exported *export_block(tp_tensor *t, DLTensor *(*place)(exported *)) {
 static DLTensor *place_old(exported *e) { return &e->managed.old.dl_tensor; }
 static DLTensor *place_versioned(exported *e) { return &e->managed.versioned.dl_tensor; }
 
-DLManagedTensor *tp_dlpack_export(tp_tensor *t) {
+DLManagedTensor *tp_dlpack_export(tp_tensor *t)
+{
     if (!tp_is_wrapped(t) && tp_is_readonly(t))
         return tpi_null(TP_ERR_BUFFER, "dlpack: read-only memory can only be exported with max_version >= (1, 0)");
     exported *e = export_block(t, place_old);
@@ -119,7 +122,8 @@ DLManagedTensor *tp_dlpack_export(tp_tensor *t) {
     return &e->managed.old;
 }
 
-DLManagedTensorVersioned *tp_dlpack_export_versioned(tp_tensor *t, bool copied) {
+DLManagedTensorVersioned *tp_dlpack_export_versioned(tp_tensor *t, bool copied)
+{
     exported *e = export_block(t, place_versioned);
     if (!e) return NULL;
     DLManagedTensorVersioned *m = &e->managed.versioned;
@@ -130,11 +134,13 @@ DLManagedTensorVersioned *tp_dlpack_export_versioned(tp_tensor *t, bool copied) 
     return m;
 }
 
-void tp_dlpack_release(DLManagedTensor *m) {
+void tp_dlpack_release(DLManagedTensor *m)
+{
     if (m && m->deleter) m->deleter(m);
 }
 
-void tp_dlpack_release_versioned(DLManagedTensorVersioned *m) {
+void tp_dlpack_release_versioned(DLManagedTensorVersioned *m)
+{
     if (m && m->deleter) m->deleter(m);
 }
 
@@ -145,7 +151,8 @@ typedef struct imported {
     bool owns; /* false until the import has succeeded: what fails stays the caller's */
 } imported;
 
-static void delete_imported(void *payload) {
+static void delete_imported(void *payload)
+{
     imported *p = payload;
     if (p->owns) {
         tp_dlpack_release(p->old);
@@ -154,7 +161,8 @@ static void delete_imported(void *payload) {
     tpi_free(p, sizeof *p);
 }
 
-static tp_tensor *import(const DLTensor *dl, bool readonly, DLManagedTensor *old, DLManagedTensorVersioned *versioned) {
+static tp_tensor *import(const DLTensor *dl, bool readonly, DLManagedTensor *old, DLManagedTensorVersioned *versioned)
+{
     if (dl->device.device_type != DL_CPU)
         return tpi_null(TP_ERR_BUFFER, "from_dlpack: device type %d is not the CPU", (int)dl->device.device_type);
     if (dl->ndim < 0 || dl->ndim > TP_MAX_NDIM)
@@ -169,7 +177,8 @@ static tp_tensor *import(const DLTensor *dl, bool readonly, DLManagedTensor *old
                         dl->dtype.code, dl->dtype.bits, dl->dtype.lanes);
     int64_t numel;
     for (int d = 0; d < dl->ndim; d++)
-        if (dl->shape[d] < 0) return tpi_null(TP_ERR_BUFFER, "from_dlpack: negative size %lld", (long long)dl->shape[d]);
+        if (dl->shape[d] < 0)
+            return tpi_null(TP_ERR_BUFFER, "from_dlpack: negative size %lld", (long long)dl->shape[d]);
     if (tpi_numel("from_dlpack", dl->ndim, dl->shape, &numel)) return NULL;
     char *data = dl->data ? (char *)dl->data + dl->byte_offset : NULL;
     if (numel && !data) return tpi_null(TP_ERR_BUFFER, "from_dlpack: no memory for %lld elements", (long long)numel);
@@ -185,7 +194,8 @@ static tp_tensor *import(const DLTensor *dl, bool readonly, DLManagedTensor *old
 
 tp_tensor *tp_dlpack_import(DLManagedTensor *m) { return import(&m->dl_tensor, false, m, NULL); }
 
-tp_tensor *tp_dlpack_import_versioned(DLManagedTensorVersioned *m) {
+tp_tensor *tp_dlpack_import_versioned(DLManagedTensorVersioned *m)
+{
     if (m->version.major != 1)
         return tpi_null(TP_ERR_BUFFER, "from_dlpack: version %u.%u, supported is 1.x", (unsigned)m->version.major,
                         (unsigned)m->version.minor);

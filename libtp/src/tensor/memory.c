@@ -3,13 +3,15 @@
 
 #include "kernels/kernels.h"
 
-tp_tensor *tpi_dense_contiguous(tp_tensor *t) {
+tp_tensor *tpi_dense_contiguous(tp_tensor *t)
+{
     return tpi_contiguous(t) ? tpi_retain(t) : tpi_dense_cast(t, t->dtype);
 }
 
 /* Do two different indices of t lead to one element? Sorted by stride, each dimension must step over the whole extent
  * of the smaller ones; layouts that interleave without meeting are refused too, as they cannot come from views. */
-static bool self_overlaps(const tp_tensor *t) {
+static bool self_overlaps(const tp_tensor *t)
+{
     int64_t stride[TP_MAX_NDIM], size[TP_MAX_NDIM];
     int n = 0;
     for (int i = 0; i < t->ndim; i++) {
@@ -33,18 +35,22 @@ static bool self_overlaps(const tp_tensor *t) {
     return false;
 }
 
-int tpi_check_writable(const char *op, const tp_tensor *t) {
+int tpi_check_writable(const char *op, const tp_tensor *t)
+{
     if (t->kind != TPI_DENSE) return tpi_fail(TP_ERR_RUNTIME, "%s: the tensor has no memory of its own", op);
     if (t->storage->readonly)
         return tpi_fail(TP_ERR_RUNTIME, "%s: the tensor of shape %s lies in read-only memory; clone() it first", op,
                         tpi_str(t));
     if (t->numel && self_overlaps(t))
-        return tpi_fail(TP_ERR_RUNTIME, "%s: several elements of the tensor of shape %s share one place in memory (expanded); "
-                                        "clone() it first", op, tpi_str(t));
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "%s: several elements of the tensor of shape %s share one place in memory (expanded); "
+                        "clone() it first",
+                        op, tpi_str(t));
     return TP_OK;
 }
 
-static void range(const tp_tensor *t, const char **lo, const char **hi) {
+static void range(const tp_tensor *t, const char **lo, const char **hi)
+{
     int64_t a = 0, b = 0, size = tpi_esize(t->dtype);
     for (int i = 0; i < t->ndim; i++) {
         int64_t step = t->strides[i] * (t->shape[i] - 1);
@@ -55,7 +61,8 @@ static void range(const tp_tensor *t, const char **lo, const char **hi) {
     *hi = (const char *)tpi_data(t) + (b + 1) * size;
 }
 
-int tpi_overlap(const tp_tensor *a, const tp_tensor *b) {
+int tpi_overlap(const tp_tensor *a, const tp_tensor *b)
+{
     /* only foreign memory can be shared by two storages */
     if (!a->numel || !b->numel || (a->storage != b->storage && !(a->storage->foreign && b->storage->foreign))) return 0;
     const char *alo, *ahi, *blo, *bhi;

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-int tpi_numel(const char *op, int ndim, const int64_t *shape, int64_t *numel) {
+int tpi_numel(const char *op, int ndim, const int64_t *shape, int64_t *numel)
+{
     if (ndim < 0 || ndim > TP_MAX_NDIM)
         return tpi_fail(TP_ERR_VALUE, "%s: %d dimensions, at most %d are supported", op, ndim, TP_MAX_NDIM);
     int64_t n = 1;
@@ -22,7 +23,8 @@ int tpi_numel(const char *op, int ndim, const int64_t *shape, int64_t *numel) {
     return TP_OK;
 }
 
-void tpi_contiguous_strides(int ndim, const int64_t *shape, int64_t *strides) {
+void tpi_contiguous_strides(int ndim, const int64_t *shape, int64_t *strides)
+{
     int64_t s = 1;
     for (int i = ndim - 1; i >= 0; i--) {
         strides[i] = s;
@@ -30,7 +32,8 @@ void tpi_contiguous_strides(int ndim, const int64_t *shape, int64_t *strides) {
     }
 }
 
-int tpi_broadcast_shapes(const char *op, int na, const int64_t *a, int nb, const int64_t *b, int *nout, int64_t *out) {
+int tpi_broadcast_shapes(const char *op, int na, const int64_t *a, int nb, const int64_t *b, int *nout, int64_t *out)
+{
     int n = na > nb ? na : nb;
     for (int i = n - 1, ia = na - 1, ib = nb - 1; i >= 0; i--, ia--, ib--) {
         int64_t x = ia >= 0 ? a[ia] : 1, y = ib >= 0 ? b[ib] : 1;
@@ -43,17 +46,19 @@ int tpi_broadcast_shapes(const char *op, int na, const int64_t *a, int nb, const
     return TP_OK;
 }
 
-int tpi_wrap_dim(const char *op, int64_t dim, int ndim, int *out) {
+int tpi_wrap_dim(const char *op, int64_t dim, int ndim, int *out)
+{
     int64_t n = ndim ? ndim : 1;
     if (dim < -n || dim >= n)
-        return tpi_fail(TP_ERR_INDEX, "%s: dimension %lld is out of range for a %d-d tensor (expected %lld to %lld)", op,
-                        (long long)dim, ndim, (long long)-n, (long long)(n - 1));
+        return tpi_fail(TP_ERR_INDEX, "%s: dimension %lld is out of range for a %d-d tensor (expected %lld to %lld)",
+                        op, (long long)dim, ndim, (long long)-n, (long long)(n - 1));
     *out = (int)(dim < 0 ? dim + n : dim);
     return TP_OK;
 }
 
 bool tpi_view_strides(int old_ndim, const int64_t *old_shape, const int64_t *old_strides, int ndim,
-                      const int64_t *shape, int64_t *strides) {
+                      const int64_t *shape, int64_t *strides)
+{
     int64_t numel = 1;
     for (int i = 0; i < old_ndim; i++) numel *= old_shape[i];
     if (numel == 0) {
@@ -86,7 +91,8 @@ bool tpi_view_strides(int old_ndim, const int64_t *old_shape, const int64_t *old
     return true;
 }
 
-int tpi_infer_size(const char *op, int64_t numel, int ndim, const int64_t *shape, int64_t *out) {
+int tpi_infer_size(const char *op, int64_t numel, int ndim, const int64_t *shape, int64_t *out)
+{
     int hole = -1;
     int64_t known = 1;
     if (ndim > TP_MAX_NDIM)
@@ -95,7 +101,8 @@ int tpi_infer_size(const char *op, int64_t numel, int ndim, const int64_t *shape
         out[i] = shape[i];
         if (shape[i] == -1) {
             if (hole >= 0)
-                return tpi_fail(TP_ERR_VALUE, "%s: only one size can be inferred, got %s", op, tpi_shape_str(ndim, shape));
+                return tpi_fail(TP_ERR_VALUE, "%s: only one size can be inferred, got %s", op,
+                                tpi_shape_str(ndim, shape));
             hole = i;
         } else if (shape[i] < 0)
             return tpi_fail(TP_ERR_VALUE, "%s: negative size %lld in shape %s", op, (long long)shape[i],
@@ -117,7 +124,8 @@ int tpi_infer_size(const char *op, int64_t numel, int ndim, const int64_t *shape
     return TP_OK;
 }
 
-const char *tpi_shape_str(int ndim, const int64_t *shape) {
+const char *tpi_shape_str(int ndim, const int64_t *shape)
+{
     static _Thread_local char ring[8][160];
     static _Thread_local int next;
     char *b = ring[next = (next + 1) & 7];
@@ -137,7 +145,8 @@ const char *tpi_shape_str(int ndim, const int64_t *shape) {
     return b;
 }
 
-bool tpi_contiguous(const tp_tensor *t) {
+bool tpi_contiguous(const tp_tensor *t)
+{
     int64_t s = 1;
     if (t->numel == 0) return true;
     for (int i = t->ndim - 1; i >= 0; i--) {

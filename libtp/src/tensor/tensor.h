@@ -83,11 +83,11 @@ struct tpi_chain {
 };
 
 /* ---- handles ---- */
-tp_tensor *tpi_handle_new(int ndim);                      /* zeroed but for refs=1, ndim, shape/strides pointers, birth */
+tp_tensor *tpi_handle_new(int ndim); /* zeroed but for refs=1, ndim, shape/strides pointers, birth */
 tp_tensor *tpi_dense_new(tpi_storage *s /*stolen*/, int64_t offset, int dtype, int ndim, const int64_t *shape,
                          const int64_t *strides /*NULL: contiguous*/);
-tp_tensor *tpi_empty(int dtype, int ndim, const int64_t *shape);  /* contiguous, checked sizes */
-tp_tensor *tpi_empty_like(const tp_tensor *t, int dtype);         /* same shape, contiguous */
+tp_tensor *tpi_empty(int dtype, int ndim, const int64_t *shape); /* contiguous, checked sizes */
+tp_tensor *tpi_empty_like(const tp_tensor *t, int dtype); /* same shape, contiguous */
 tp_tensor *tpi_meta(const tp_tensor *t);
 /* A dense view of t's storage. t must be dense. Sets base/chain nowhere: dispatch does. */
 tp_tensor *tpi_dense_view(tp_tensor *t, int ndim, const int64_t *shape, const int64_t *strides, int64_t offset);
@@ -105,14 +105,20 @@ int tpi_regenerate(tp_tensor *t);
 /* A checked build keeps released handles aside for a while, so that their use is reported, not undefined. */
 int tpi_check_handle(const tp_tensor *t);
 #else
-static inline int tpi_check_handle(const tp_tensor *t) { (void)t; return 0; }
+static inline int tpi_check_handle(const tp_tensor *t)
+{
+    (void)t;
+    return 0;
+}
 #endif
-static inline int tpi_fresh(tp_tensor *t) {
+static inline int tpi_fresh(tp_tensor *t)
+{
     if (tpi_check_handle(t)) return TP_ERR_VALUE;
     return t->base && t->base->gen != t->gen ? tpi_regenerate(t) : 0;
 }
 static inline tp_tensor *tpi_root(tp_tensor *t) { return t->base ? t->base : t; }
-static inline tp_tensor *tpi_retain(tp_tensor *t) {
+static inline tp_tensor *tpi_retain(tp_tensor *t)
+{
     if (t) atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;
 }
@@ -129,15 +135,17 @@ void tpi_storage_retain(tpi_storage *s);
 void tpi_storage_release(tpi_storage *s);
 
 /* ---- dense access (kernels) ---- */
-static inline void *tpi_data(const tp_tensor *t) {
+static inline void *tpi_data(const tp_tensor *t)
+{
     static const uint8_t size[TP_DTYPE_COUNT] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 8, 16};
     return t->storage->data + t->offset * size[t->dtype];
 }
-static inline int tpi_esize(int dtype) {
+static inline int tpi_esize(int dtype)
+{
     static const uint8_t size[TP_DTYPE_COUNT] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 8, 16};
     return size[dtype];
 }
-bool tpi_contiguous(const tp_tensor *t);                  /* dense or wrapped, from shape and strides */
+bool tpi_contiguous(const tp_tensor *t); /* dense or wrapped, from shape and strides */
 /* A dense contiguous tensor with t's values: t itself (new reference) if it is contiguous already. */
 tp_tensor *tpi_dense_contiguous(tp_tensor *t);
 /* Writable check for kernels that write into t: readonly memory and expanded dimensions are errors. */
@@ -163,11 +171,11 @@ const char *tpi_shape_str(int ndim, const int64_t *shape);
 static inline const char *tpi_str(const tp_tensor *t) { return tpi_shape_str(t->ndim, t->shape); }
 
 /* ---- dtype ---- */
-int tpi_result_type(int n, tp_tensor *const *ts);         /* PyTorch's rules: dimensioned > 0-d > weak */
-bool tpi_can_cast(int from, int to);                      /* the category does not drop */
-int tpi_to_real(int dtype);                               /* complex64 -> float32, ...; others unchanged */
+int tpi_result_type(int n, tp_tensor *const *ts); /* PyTorch's rules: dimensioned > 0-d > weak */
+bool tpi_can_cast(int from, int to); /* the category does not drop */
+int tpi_to_real(int dtype); /* complex64 -> float32, ...; others unchanged */
 int tpi_to_complex(int dtype);
-int tpi_compute_dtype(int dtype);                         /* half types -> float32 */
+int tpi_compute_dtype(int dtype); /* half types -> float32 */
 static inline bool tpi_is_float(int d) { return d >= TP_FLOAT16 && d <= TP_FLOAT64; }
 static inline bool tpi_is_complex(int d) { return d >= TP_COMPLEX64; }
 static inline bool tpi_is_differentiable(int d) { return d >= TP_FLOAT16; }
@@ -176,11 +184,17 @@ void tpi_store_scalar(void *p, int dtype, const tp_scalar *s);
 void tpi_load_scalar(const void *p, int dtype, tp_scalar *s);
 float tpi_half_to_float(uint16_t h);
 uint16_t tpi_float_to_half(float f);
-static inline float tpi_bf16_to_float(uint16_t h) {
-    uint32_t u = (uint32_t)h << 16; float f; memcpy(&f, &u, 4); return f;
+static inline float tpi_bf16_to_float(uint16_t h)
+{
+    uint32_t u = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
 }
-static inline uint16_t tpi_float_to_bf16(float f) {
-    uint32_t u; memcpy(&u, &f, 4);
+static inline uint16_t tpi_float_to_bf16(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((u >> 16) | 0x40);
     return (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }

@@ -29,10 +29,10 @@ static bool caching(void)
 #endif
 }
 
-static const size_t sizes[] = {0,       1,       63,      64,         65,         1023,       1024,
-                               1025,    1280,    1281,    65535,      65536,      65537,      73728,
-                               73729,   131072,  131073,  1048576,    (2 << 20) - 1, 2 << 20, (2 << 20) + 1,
-                               5 << 20, 9999999, 33554432, 33554433};
+static const size_t sizes[] = {
+    0,       1,        63,      64,    65,     1023,   1024,    1025,          1280,    1281,          65535,
+    65536,   65537,    73728,   73729, 131072, 131073, 1048576, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20,
+    9999999, 33554432, 33554433};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void aligned_and_writable(void)
@@ -113,39 +113,29 @@ static void limited_child(void)
 {
     enum { BLOCK = 32 << 20, COUNT = 8 };
     void *p[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        p[i] = tpi_alloc(BLOCK);
+    for (int i = 0; i < COUNT; i++) p[i] = tpi_alloc(BLOCK);
     FILE *f = fopen("/proc/self/statm", "r");
     unsigned long pages = 0;
-    if (!f || fscanf(f, "%lu", &pages) != 1)
-        _exit(2);
+    if (!f || fscanf(f, "%lu", &pages) != 1) _exit(2);
     fclose(f);
     struct rlimit limit = {pages * 4096 + (64 << 20), pages * 4096 + (64 << 20)};
-    if (setrlimit(RLIMIT_AS, &limit) != 0)
-        _exit(2);
-    for (int i = 0; i < COUNT; i++)
-        tpi_free(p[i], BLOCK);
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    for (int i = 0; i < COUNT; i++) tpi_free(p[i], BLOCK);
     /* Fits only when the cached blocks have gone. */
     void *big = tpi_alloc(240 << 20);
-    if (!big)
-        _exit(3);
+    if (!big) _exit(3);
     tp_error_clear();
-    if (tpi_alloc(512 << 20) || tp_error_code() != TP_ERR_MEMORY)
-        _exit(4);
+    if (tpi_alloc(512 << 20) || tp_error_code() != TP_ERR_MEMORY) _exit(4);
     tpi_free(big, 240 << 20);
     big = tpi_alloc(250 << 20);
-    if (!big)
-        _exit(5);
+    if (!big) _exit(5);
     /* Down to the last byte, then again. */
     static void *small[1 << 16];
     int n = 0;
-    while (n < 1 << 16 && (small[n] = tpi_alloc(60000)))
-        n++;
+    while (n < 1 << 16 && (small[n] = tpi_alloc(60000))) n++;
     void *object = tpi_obj_alloc(2000000000);
-    if (object || tp_error_code() != TP_ERR_MEMORY)
-        _exit(6);
-    while (n--)
-        tpi_free(small[n], 60000);
+    if (object || tp_error_code() != TP_ERR_MEMORY) _exit(6);
+    while (n--) tpi_free(small[n], 60000);
     tpi_free(big, 250 << 20);
     big = tpi_alloc(200 << 20);
     _exit(big ? 0 : 7);
@@ -155,8 +145,7 @@ static void failure_then_retry(void)
 {
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0)
-        limited_child();
+    if (child == 0) limited_child();
     int status;
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", status);
@@ -165,15 +154,12 @@ static void failure_then_retry(void)
 
 static void bounded_caches(void)
 {
-    if (!caching())
-        return;
+    if (!caching()) return;
     tp_empty_cache();
     for (int round = 0; round < 3; round++) {
         static void *p[4096];
-        for (int i = 0; i < 4096; i++)
-            p[i] = tpi_alloc(1000 + 8 * i);
-        for (int i = 0; i < 4096; i++)
-            tpi_free(p[i], 1000 + 8 * i);
+        for (int i = 0; i < 4096; i++) p[i] = tpi_alloc(1000 + 8 * i);
+        for (int i = 0; i < 4096; i++) tpi_free(p[i], 1000 + 8 * i);
         CHECK(stats().cached_bytes <= 1 << 20);
     }
 }
@@ -209,10 +195,8 @@ static void *exchange(void *arg)
             size_t n = other.size[i];
             if (p && n && (p[0] != other.mark[i] || p[n - 1] != other.mark[i]))
                 CHECK_MSG(0, "block of %zu overwritten", n);
-            if (i % 2)
-                tpi_free(p, n);
-            else
-                tpi_obj_free(p, n);
+            if (i % 2) tpi_free(p, n);
+            else tpi_obj_free(p, n);
         }
     }
     return NULL;
@@ -225,12 +209,10 @@ static void frees_on_other_threads(void)
         pthread_t thread[6];
         for (uintptr_t i = 0; i < 6; i++)
             REQUIRE(pthread_create(&thread[i], NULL, exchange, (void *)(i + 10 * (uintptr_t)generation)) == 0);
-        for (int i = 0; i < 6; i++)
-            pthread_join(thread[i], NULL);
+        for (int i = 0; i < 6; i++) pthread_join(thread[i], NULL);
     }
     for (int b = 0; b < 8; b++)
-        for (int i = 0; i < 256; i++)
-            (i % 2 ? tpi_free : tpi_obj_free)(mailbox[b].p[i], mailbox[b].size[i]);
+        for (int i = 0; i < 256; i++) (i % 2 ? tpi_free : tpi_obj_free)(mailbox[b].p[i], mailbox[b].size[i]);
     CHECK_INT(stats().allocated_bytes, before);
 }
 
@@ -246,8 +228,7 @@ static void late_destructor(void *value)
     memset(q, 1, 100);
     tpi_free(p, 500);
     tpi_obj_free(q, 100);
-    if (rounds++ < 2)
-        pthread_setspecific(late, value);
+    if (rounds++ < 2) pthread_setspecific(late, value);
 }
 
 static void *ends(void *unused)

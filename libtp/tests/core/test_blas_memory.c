@@ -20,17 +20,13 @@ static float a[N * N], c[N * N];
 
 static int product(void)
 {
-    for (int i = 0; i < N * N; i++)
-        a[i] = (float)(i % 3);
+    for (int i = 0; i < N * N; i++) a[i] = (float)(i % 3);
     tp_error_clear();
     int status = tpi_gemm_f32('N', 'T', N, N, N, a, N, a, N, false, c, N);
-    if (status == TP_ERR_MEMORY)
-        return tp_error_code() == TP_ERR_MEMORY ? MEMORY : WRONG;
-    if (status != TP_OK)
-        return WRONG;
+    if (status == TP_ERR_MEMORY) return tp_error_code() == TP_ERR_MEMORY ? MEMORY : WRONG;
+    if (status != TP_OK) return WRONG;
     float sum = 0;
-    for (int p = 0; p < N; p++)
-        sum += a[3 * N + p] * a[5 * N + p];
+    for (int p = 0; p < N; p++) sum += a[3 * N + p] * a[5 * N + p];
     return c[3 * N + 5] == sum ? OK : WRONG;
 }
 
@@ -38,8 +34,7 @@ static size_t address_space(void)
 {
     unsigned long pages = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%lu", &pages) != 1)
-        _exit(SETUP);
+    if (!f || fscanf(f, "%lu", &pages) != 1) _exit(SETUP);
     fclose(f);
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -49,8 +44,7 @@ static void limit(size_t more)
     struct rlimit now;
     getrlimit(RLIMIT_AS, &now);
     now.rlim_cur = address_space() + more;
-    if (setrlimit(RLIMIT_AS, &now) != 0)
-        _exit(SETUP);
+    if (setrlimit(RLIMIT_AS, &now) != 0) _exit(SETUP);
 }
 
 static void unlimit(void)
@@ -70,12 +64,10 @@ static void *thread_product(void *unused)
     enum { M = 120 };
     static const float one[M * M];
     float *to = malloc(sizeof(float) * M * M);
-    if (!to)
-        return NULL;
+    if (!to) return NULL;
     for (int i = 0; i < 50; i++) {
         int status = tpi_gemm_f32('N', 'N', M, M, M, one, M, one, M, false, to, M);
-        if (status != TP_OK && status != TP_ERR_MEMORY)
-            worst = WRONG;
+        if (status != TP_OK && status != TP_ERR_MEMORY) worst = WRONG;
     }
     free(to);
     return NULL;
@@ -99,18 +91,15 @@ static int first_product(size_t more)
 {
     limit(more);
     int result = product();
-    if (result != MEMORY)
-        return result;
-    if (product() != MEMORY)
-        return WRONG; /* failing once does not change the next answer */
+    if (result != MEMORY) return result;
+    if (product() != MEMORY) return WRONG; /* failing once does not change the next answer */
     unlimit();
     return product() == OK ? MEMORY : STUCK;
 }
 
 static int later_product(size_t more)
 {
-    if (product() != OK)
-        return SETUP;
+    if (product() != OK) return SETUP;
     limit(more);
     return product();
 }
@@ -118,30 +107,25 @@ static int later_product(size_t more)
 /* Loaded, but no product yet: only the work buffer is missing. */
 static int loaded_product(size_t more)
 {
-    if (!tp_blas_library())
-        return SETUP;
+    if (!tp_blas_library()) return SETUP;
     limit(more);
     int result = product();
-    if (result != MEMORY)
-        return result;
+    if (result != MEMORY) return result;
     unlimit();
     return product() == OK ? MEMORY : STUCK;
 }
 
 static int many_threads(size_t more)
 {
-    if (product() != OK)
-        return SETUP;
+    if (product() != OK) return SETUP;
     pthread_t thread[6];
     limit(more + ((size_t)6 << 20));
     int n = 0;
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, 1 << 18);
-    while (n < 6 && pthread_create(&thread[n], &attr, thread_product, NULL) == 0)
-        n++;
-    while (n)
-        pthread_join(thread[--n], NULL);
+    while (n < 6 && pthread_create(&thread[n], &attr, thread_product, NULL) == 0) n++;
+    while (n) pthread_join(thread[--n], NULL);
     return worst;
 }
 
@@ -158,25 +142,13 @@ static void sweep(int (*body)(size_t), const char *name, int step)
     printf("     %s: %d done, %d out of memory\n", name, ok, memory);
 }
 
-static void before_loading(void)
-{
-    sweep(first_product, "first product", 3);
-}
+static void before_loading(void) { sweep(first_product, "first product", 3); }
 
-static void before_the_first_buffer(void)
-{
-    sweep(loaded_product, "first product after loading", 3);
-}
+static void before_the_first_buffer(void) { sweep(loaded_product, "first product after loading", 3); }
 
-static void afterwards(void)
-{
-    sweep(later_product, "later product", 4);
-}
+static void afterwards(void) { sweep(later_product, "later product", 4); }
 
-static void in_several_threads(void)
-{
-    sweep(many_threads, "products in threads", 8);
-}
+static void in_several_threads(void) { sweep(many_threads, "products in threads", 8); }
 
 static void with_data_limit(void)
 {

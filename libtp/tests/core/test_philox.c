@@ -21,8 +21,7 @@ static void known_answers(void)
     for (int i = 0; i < 3; i++) {
         uint32_t out[4];
         tpi_philox_at(vectors[i].key, vectors[i].lo, vectors[i].hi, out);
-        for (int j = 0; j < 4; j++)
-            CHECK_MSG(out[j] == vectors[i].expect[j], "vector %d word %d: %08x", i, j, out[j]);
+        for (int j = 0; j < 4; j++) CHECK_MSG(out[j] == vectors[i].expect[j], "vector %d word %d: %08x", i, j, out[j]);
     }
 }
 
@@ -72,24 +71,23 @@ typedef struct moments {
     double mean, variance, skew, kurtosis, least, most;
 } moments;
 
-#define MOMENTS(X, T)                                                  \
-    static moments moments_##X(const T *x)                             \
-    {                                                                  \
-        moments m = {0};                                               \
-        for (int i = 0; i < N; i++)                                    \
-            m.mean += (double)x[i] / N;                                \
-        m.least = m.most = (double)x[0];                               \
-        for (int i = 0; i < N; i++) {                                  \
-            double d = (double)x[i] - m.mean;                          \
-            m.variance += d * d / N;                                   \
-            m.skew += d * d * d / N;                                   \
-            m.kurtosis += d * d * d * d / N;                           \
-            m.least = fmin(m.least, (double)x[i]);                     \
-            m.most = fmax(m.most, (double)x[i]);                       \
-        }                                                              \
-        m.skew /= pow(m.variance, 1.5);                                \
-        m.kurtosis /= m.variance * m.variance;                         \
-        return m;                                                      \
+#define MOMENTS(X, T)                                           \
+    static moments moments_##X(const T *x)                      \
+    {                                                           \
+        moments m = {0};                                        \
+        for (int i = 0; i < N; i++) m.mean += (double)x[i] / N; \
+        m.least = m.most = (double)x[0];                        \
+        for (int i = 0; i < N; i++) {                           \
+            double d = (double)x[i] - m.mean;                   \
+            m.variance += d * d / N;                            \
+            m.skew += d * d * d / N;                            \
+            m.kurtosis += d * d * d * d / N;                    \
+            m.least = fmin(m.least, (double)x[i]);              \
+            m.most = fmax(m.most, (double)x[i]);                \
+        }                                                       \
+        m.skew /= pow(m.variance, 1.5);                         \
+        m.kurtosis /= m.variance * m.variance;                  \
+        return m;                                               \
     }
 
 MOMENTS(f32, float)
@@ -126,8 +124,7 @@ static void moments_agree(void)
     check_moments("normal f64", m, 0, 1, 0, 3);
     CHECK(m.least < -4.2 && m.most > 4.2);
     double pairs = 0;
-    for (int i = 0; i + 1 < N; i += 2)
-        pairs += d[i] * d[i + 1];
+    for (int i = 0; i + 1 < N; i += 2) pairs += d[i] * d[i + 1];
     CHECK(fabs(pairs / (N / 2)) < 0.01);
     tpi_fill_exponential_f32(NULL, f, N);
     m = moments_f32(f);
@@ -154,16 +151,11 @@ static void distributions_agree(void)
     float *f = malloc(N * sizeof *f);
     tp_manual_seed(7);
     for (int kind = 0; kind < 4; kind++) {
-        if (kind == 0)
-            tpi_fill_normal_f64(NULL, d, N);
-        else if (kind == 1)
-            tpi_fill_normal_f32(NULL, f, N);
-        else if (kind == 2)
-            tpi_fill_exponential_f64(NULL, d, N);
-        else
-            tpi_fill_exponential_f32(NULL, f, N);
-        for (int i = 0; kind % 2 && i < N; i++)
-            d[i] = (double)f[i];
+        if (kind == 0) tpi_fill_normal_f64(NULL, d, N);
+        else if (kind == 1) tpi_fill_normal_f32(NULL, f, N);
+        else if (kind == 2) tpi_fill_exponential_f64(NULL, d, N);
+        else tpi_fill_exponential_f32(NULL, f, N);
+        for (int i = 0; kind % 2 && i < N; i++) d[i] = (double)f[i];
         qsort(d, N, sizeof *d, by_value);
         double worst = 0;
         for (int i = 0; i < N; i++) {
@@ -200,7 +192,8 @@ static void normals_are_accurate(void)
         double u = (double)(float)((float)(w[i % 4] >> 1) * 0x1p-31f + 0x1p-32f);
         double r = sqrt(-2 * log(u)), t = turn * ((double)w[i % 4 + 1] * 0x1p-32);
         if (r > 0)
-            worst_float = fmax(worst_float, fmax(fabs((double)f[i] - r * cos(t)), fabs((double)f[i + 1] - r * sin(t))) / r);
+            worst_float = fmax(worst_float,
+                               fmax(fabs((double)f[i] - r * cos(t)), fabs((double)f[i + 1] - r * sin(t))) / r);
     }
     tp_generator_set_state(g, 99, 0);
     tpi_fill_exponential_f64(g, d, M);
@@ -236,8 +229,7 @@ static void integers(void)
         seen[x[i] + 3]++;
     }
     double chi2 = 0;
-    for (int i = 0; i < 7; i++)
-        chi2 += (seen[i] - N / 7.0) * (seen[i] - N / 7.0) / (N / 7.0);
+    for (int i = 0; i < 7; i++) chi2 += (seen[i] - N / 7.0) * (seen[i] - N / 7.0) / (N / 7.0);
     CHECK_MSG(chi2 < 40, "%g", chi2);
 
     /* Three quarters of 2^64, from the least number on: without rejection some thirds are twice as likely. */
@@ -249,17 +241,14 @@ static void integers(void)
         REQUIRE(y < range);
         third[y % 3]++;
     }
-    for (int i = 0; i < 3; i++)
-        CHECK(fabs(third[i] - N / 3.0) < 6 * sqrt(N));
+    for (int i = 0; i < 3; i++) CHECK(fabs(third[i] - N / 3.0) < 6 * sqrt(N));
 
     tpi_fill_integers(NULL, x, N, INT64_MIN, 0);
     double mean = 0;
-    for (int i = 0; i < N; i++)
-        mean += (double)x[i] / N;
+    for (int i = 0; i < N; i++) mean += (double)x[i] / N;
     CHECK(fabs(mean) < 6 * 0x1p64 / sqrt(12.0 * N));
     tpi_fill_integers(NULL, x, 10, 5, 1);
-    for (int i = 0; i < 10; i++)
-        CHECK_INT(x[i], 5);
+    for (int i = 0; i < 10; i++) CHECK_INT(x[i], 5);
     free(x);
 }
 
@@ -278,14 +267,12 @@ static void permutations(void)
         int rank = 0;
         for (int i = 0; i < 4; i++) {
             int less = 0;
-            for (int j = i + 1; j < 4; j++)
-                less += p[j] < p[i];
+            for (int j = i + 1; j < 4; j++) less += p[j] < p[i];
             rank = rank * (4 - i) + less;
         }
         counts[rank]++;
     }
-    for (int i = 0; i < 24; i++)
-        CHECK_MSG(abs(counts[i] - 1000) < 200, "%d: %d", i, counts[i]);
+    for (int i = 0; i < 24; i++) CHECK_MSG(abs(counts[i] - 1000) < 200, "%d: %d", i, counts[i]);
     int64_t one[1] = {-1};
     tpi_fill_permutation(NULL, one, 1);
     CHECK_INT(one[0], 0);
@@ -334,12 +321,9 @@ static void generators(void)
 {
     shared = tp_generator_new(17);
     pthread_t thread[8];
-    for (int i = 0; i < 8; i++)
-        REQUIRE(pthread_create(&thread[i], NULL, reserve, NULL) == 0);
-    for (int i = 0; i < 8; i++)
-        pthread_join(thread[i], NULL);
-    for (int i = 0; i < 8000; i++)
-        CHECK_INT(taken[i], 1);
+    for (int i = 0; i < 8; i++) REQUIRE(pthread_create(&thread[i], NULL, reserve, NULL) == 0);
+    for (int i = 0; i < 8; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 8000; i++) CHECK_INT(taken[i], 1);
     tp_generator_retain(shared);
     tp_generator_release(shared);
     uint64_t seed, offset;

@@ -22,8 +22,7 @@ static void mark(int64_t begin, int64_t end, void *ctx)
     c->calls++;
     if (begin < 0 || begin >= end || end > c->n || begin % c->grain)
         CHECK_MSG(0, "range [%ld, %ld) of %ld, grain %ld", (long)begin, (long)end, (long)c->n, (long)c->grain);
-    for (int64_t i = begin; i < end; i++)
-        c->seen[i]++;
+    for (int64_t i = begin; i < end; i++) c->seen[i]++;
 }
 
 static void check_cover(int64_t n, int64_t grain)
@@ -35,8 +34,7 @@ static void check_cover(int64_t n, int64_t grain)
             CHECK_MSG(0, "n %ld grain %ld: %ld seen %d times", (long)n, (long)grain, (long)i, c.seen[i]);
             break;
         }
-    if (n <= grain)
-        CHECK_INT(c.calls, n > 0);
+    if (n <= grain) CHECK_INT(c.calls, n > 0);
     free((void *)c.seen);
 }
 
@@ -48,8 +46,7 @@ static void covers_once(void)
         const int64_t n[] = {0, 1, 2, 7, 64, 1000, 4097, 100000};
         const int64_t grain[] = {1, 2, 16, 1000, 100000};
         for (int i = 0; i < 8; i++)
-            for (int g = 0; g < 5; g++)
-                check_cover(n[i], grain[g]);
+            for (int g = 0; g < 5; g++) check_cover(n[i], grain[g]);
     }
     cover none = {0};
     tpi_parallel_for(-5, 1, mark, &none);
@@ -79,16 +76,12 @@ static void bad_arguments(void)
           !strcmp(tp_cpu_capability(), "neon") || !strcmp(tp_cpu_capability(), "default"));
 }
 
-static void inner(int64_t begin, int64_t end, void *ctx)
-{
-    atomic_fetch_add((_Atomic int64_t *)ctx, end - begin);
-}
+static void inner(int64_t begin, int64_t end, void *ctx) { atomic_fetch_add((_Atomic int64_t *)ctx, end - begin); }
 
 static void outer(int64_t begin, int64_t end, void *ctx)
 {
     CHECK(tpi_in_parallel());
-    for (int64_t i = begin; i < end; i++)
-        tpi_parallel_for(100, 1, inner, ctx);
+    for (int64_t i = begin; i < end; i++) tpi_parallel_for(100, 1, inner, ctx);
 }
 
 static void nested(void)
@@ -116,12 +109,10 @@ static void concurrent_callers(void)
 {
     tp_set_num_threads(3);
     pthread_t thread[8];
-    for (int i = 0; i < 8; i++)
-        REQUIRE(pthread_create(&thread[i], NULL, caller, NULL) == 0);
+    for (int i = 0; i < 8; i++) REQUIRE(pthread_create(&thread[i], NULL, caller, NULL) == 0);
     for (int i = 0; i < 20; i++) /* meanwhile */
         tp_set_num_threads(1 + i % 5);
-    for (int i = 0; i < 8; i++)
-        pthread_join(thread[i], NULL);
+    for (int i = 0; i < 8; i++) pthread_join(thread[i], NULL);
 }
 
 typedef struct meeting {
@@ -137,8 +128,7 @@ static void meet(int index, void *ctx)
     CHECK(m->n == 1 || tpi_in_parallel());
     m->seen |= 1 << index;
     m->arrived++;
-    while (m->arrived < m->n)
-        sched_yield();
+    while (m->arrived < m->n) sched_yield();
 }
 
 static _Atomic int gangs, refused;
@@ -187,10 +177,8 @@ static void all_jobs_or_none(void)
     CHECK_INT(tpi_run_jobs(1, meet, &alone), 1);
     tpi_parallel_for(8, 1, job_in_body, NULL);
     pthread_t thread[5];
-    for (int i = 0; i < 5; i++)
-        REQUIRE(pthread_create(&thread[i], NULL, gang_caller, NULL) == 0);
-    for (int i = 0; i < 5; i++)
-        pthread_join(thread[i], NULL);
+    for (int i = 0; i < 5; i++) REQUIRE(pthread_create(&thread[i], NULL, gang_caller, NULL) == 0);
+    for (int i = 0; i < 5; i++) pthread_join(thread[i], NULL);
     CHECK(gangs > 0);
     CHECK_INT(gangs + refused, 500);
 }

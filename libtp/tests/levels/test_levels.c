@@ -5,7 +5,8 @@
 #include "tp/custom.h"
 #include "tp/ops.h"
 
-static tp_tensor *vec(int n, const double *v) {
+static tp_tensor *vec(int n, const double *v)
+{
     int64_t shape[1] = {n};
     tp_tensor *t = tp_from_data(v, TP_FLOAT64, 1, shape);
     REQUIRE(t);
@@ -17,7 +18,8 @@ static double at(tp_tensor *t, int i) { return ((double *)tp_data(t))[i]; }
 static const double X[3] = {0.5, -1.25, 2.0};
 
 /* d/dx sum(x^3) by reverse mode, its derivative by a second level: 6x. */
-static void reverse_over_reverse(void) {
+static void reverse_over_reverse(void)
+{
     tp_tensor *x = vec(3, X);
     int depth = tp_level_depth();
     uint64_t outer = tp_reverse_push(TP_ORIGIN_GRAD);
@@ -36,7 +38,8 @@ static void reverse_over_reverse(void) {
 }
 
 /* out = zeros(2); out[1] = mapped value: out becomes batched, its other view follows. */
-static void write_makes_batched(void) {
+static void write_makes_batched(void)
+{
     tp_tensor *x = vec(3, X);
     int depth = tp_level_depth();
     uint64_t level = tp_vmap_push(3, TP_RANDOM_ERROR);
@@ -56,7 +59,8 @@ static void write_makes_batched(void) {
     for (int i = 0; i < 5; i++) tp_release(all[i]);
 }
 
-static void captured_refuses_mapped(void) {
+static void captured_refuses_mapped(void)
+{
     tp_tensor *x = vec(3, X), *w = vec(3, X);
     int depth = tp_level_depth();
     uint64_t level = tp_vmap_push(3, TP_RANDOM_ERROR);
@@ -71,7 +75,8 @@ static void captured_refuses_mapped(void) {
 }
 
 /* Captured by a reverse level and written with a tracked value: plain again, with the value, when it ends. */
-static void captured_is_restored(void) {
+static void captured_is_restored(void)
+{
     tp_tensor *x = vec(3, X), *acc = vec(3, X);
     int depth = tp_level_depth();
     uint64_t level = tp_reverse_push(TP_ORIGIN_GRAD);
@@ -85,7 +90,8 @@ static void captured_is_restored(void) {
     for (int i = 0; i < 4; i++) tp_release(all[i]);
 }
 
-static void escaped_is_named(void) {
+static void escaped_is_named(void)
+{
     tp_tensor *x = vec(3, X);
     int depth = tp_level_depth();
     tp_tensor *w = tp_forward_wrap(x, x, tp_forward_push(TP_ORIGIN_JVP));
@@ -98,7 +104,8 @@ static void escaped_is_named(void) {
 }
 
 /* Released, and differentiated, without a deep stack. */
-static void long_chain(void) {
+static void long_chain(void)
+{
     tp_tensor *x = vec(1, X);
     int depth = tp_level_depth();
     uint64_t level = tp_reverse_push(TP_ORIGIN_GRAD);
@@ -120,7 +127,8 @@ static void long_chain(void) {
     tp_release(x);
 }
 
-static void written_after_saving(void) {
+static void written_after_saving(void)
+{
     tp_tensor *x = vec(3, X), *g;
     int depth = tp_level_depth();
     uint64_t level = tp_reverse_push(TP_ORIGIN_GRAD);
@@ -136,7 +144,8 @@ static void written_after_saving(void) {
 }
 
 #ifdef TP_CHECKED
-static void released_handle(void) {
+static void released_handle(void)
+{
     tp_tensor *x = vec(3, X);
     tp_release(x);
     CHECK(tp_neg(x) == NULL);
@@ -145,7 +154,8 @@ static void released_handle(void) {
 }
 #endif
 
-int main(void) {
+int main(void)
+{
     int64_t before = tp_live_tensors();
     RUN(reverse_over_reverse);
     RUN(write_makes_batched);

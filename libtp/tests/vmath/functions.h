@@ -24,9 +24,34 @@ static const struct unary {
     unary_64 *f64;
     double ulp_32, ulp_64, floor;
 } unary_functions[] = {
-    U(exp), U(exp2), U(expm1), U(log), U(log2), U(log10), U(log1p), U(sin), U(cos), U(tan), U(sinh), U(cosh), U(tanh),
-    U(asin), U(acos), U(atan), U(asinh), U(acosh), U(atanh), U(erf), U(erfc), U(sqrt), U(rsqrt), U(cbrt), U(lgamma),
-    U(sigmoid), U(softplus), U(gelu_tanh),
+    U(exp),
+    U(exp2),
+    U(expm1),
+    U(log),
+    U(log2),
+    U(log10),
+    U(log1p),
+    U(sin),
+    U(cos),
+    U(tan),
+    U(sinh),
+    U(cosh),
+    U(tanh),
+    U(asin),
+    U(acos),
+    U(atan),
+    U(asinh),
+    U(acosh),
+    U(atanh),
+    U(erf),
+    U(erfc),
+    U(sqrt),
+    U(rsqrt),
+    U(cbrt),
+    U(lgamma),
+    U(sigmoid),
+    U(softplus),
+    U(gelu_tanh),
     {"silu", tpi_vsilu_f32, tpi_vsilu_f64, 1.65, 2.0, 0},
     {"gelu", tpi_vgelu_f32, tpi_vgelu_f64, 1.5, 2.1, 0},
     {"digamma", tpi_vdigamma_f32, tpi_vdigamma_f64, 1.5, 2.0, 8},
@@ -48,14 +73,10 @@ static const struct binary {
 /* The distance of got from hi + lo in ulps of a format with so many bits and so small a least exponent. */
 static inline double ulps(double got, double hi, double lo, double least, int bits, int smallest, double top)
 {
-    if (isnan(hi) || isnan(got))
-        return isnan(hi) && isnan(got) ? 0 : INFINITY;
-    if (isinf(hi))
-        return got == hi ? 0 : INFINITY;
-    if (hi == 0)
-        return got == 0 && !signbit(got) == !signbit(hi) ? 0 : INFINITY;
-    if (!signbit(got) != !signbit(hi) && least == 0)
-        return INFINITY;
+    if (isnan(hi) || isnan(got)) return isnan(hi) && isnan(got) ? 0 : INFINITY;
+    if (isinf(hi)) return got == hi ? 0 : INFINITY;
+    if (hi == 0) return got == 0 && !signbit(got) == !signbit(hi) ? 0 : INFINITY;
+    if (!signbit(got) != !signbit(hi) && least == 0) return INFINITY;
     if (isinf(got)) /* only beyond the largest value */
         return fabs(hi) > top && !signbit(got) == !signbit(hi) ? 0 : INFINITY;
     int e;

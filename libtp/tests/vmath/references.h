@@ -1,5 +1,8 @@
 /* Written by make_references.py: name, arguments, value as the sum of two doubles. */
-static const struct { const char *name; double x, hi, lo; } unary_values[] = {
+static const struct {
+    const char *name;
+    double x, hi, lo;
+} unary_values[] = {
     {"exp", 0x1.4484c00000000p-100, 0x1.0000000000000p+0, 0x1.4484c00000000p-100},
     {"exp", 0x1.f751040000000p-16, 0x1.0001f752f2c90p+0, -0x1.e8a0d13377b94p-61},
     {"exp", 0x1.99999a0000000p-3, 0x1.38add9f52d13bp+0, 0x1.fc98afee167dfp-55},
@@ -577,7 +580,10 @@ static const struct { const char *name; double x, hi, lo; } unary_values[] = {
     {"gelu_tanh_grad", -0x1.e000000000000p+2, -0x1.f4383ae8f5aafp-55, 0x1.89d1b42380211p-109},
 };
 
-static const struct { const char *name; double x, y, hi, lo; } binary_values[] = {
+static const struct {
+    const char *name;
+    double x, y, hi, lo;
+} binary_values[] = {
     {"pow", 0x1.4000000000000p+1, 0x1.a000000000000p+1, 0x1.3a5bbd4fda54bp+4, -0x1.dbe0f33ef633ep-55},
     {"pow", 0x1.6666660000000p-1, -0x1.6000000000000p+6, 0x1.375c3f1c45df4p+45, -0x1.9f94ac625c3f1p-9},
     {"pow", 0x1.0a66660000000p+5, 0x1.4800000000000p+4, 0x1.9980beddeabb9p+103, -0x1.d600ac5717613p+49},

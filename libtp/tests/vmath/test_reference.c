@@ -13,8 +13,7 @@ static void test_unary(void)
         int found = 0;
         for (int k = 0; k < COUNT(unary_functions); k++) {
             const struct unary *f = &unary_functions[k];
-            if (strcmp(f->name, unary_values[i].name))
-                continue;
+            if (strcmp(f->name, unary_values[i].name)) continue;
             found = 1;
             float x32 = (float)x, y32;
             double y64;
@@ -36,8 +35,7 @@ static void test_binary(void)
         int found = 0;
         for (int k = 0; k < COUNT(binary_functions); k++) {
             const struct binary *f = &binary_functions[k];
-            if (strcmp(f->name, binary_values[i].name))
-                continue;
+            if (strcmp(f->name, binary_values[i].name)) continue;
             found = 1;
             float x32 = (float)x, y32 = (float)y, z32;
             double z64;
@@ -105,20 +103,17 @@ static void test_shapes(void)
     }
 }
 
-static int same(double a, double b)
-{
-    return isnan(b) ? isnan(a) : a == b && !signbit(a) == !signbit(b);
-}
+static int same(double a, double b) { return isnan(b) ? isnan(a) : a == b && !signbit(a) == !signbit(b); }
 
-#define CHECK_COMPLEX(name, z, re, im)                                                                             \
-    do {                                                                                                           \
-        double complex in = z, out;                                                                                \
-        float complex in32 = (float complex)in, out32;                                                             \
-        tpi_v##name##_c128(1, &in, &out);                                                                          \
-        tpi_v##name##_c64(1, &in32, &out32);                                                                       \
-        CHECK_MSG(same(creal(out), re) && same(cimag(out), im), "%s: %g %g", #name, creal(out), cimag(out));       \
+#define CHECK_COMPLEX(name, z, re, im)                                                                               \
+    do {                                                                                                             \
+        double complex in = z, out;                                                                                  \
+        float complex in32 = (float complex)in, out32;                                                               \
+        tpi_v##name##_c128(1, &in, &out);                                                                            \
+        tpi_v##name##_c64(1, &in32, &out32);                                                                         \
+        CHECK_MSG(same(creal(out), re) && same(cimag(out), im), "%s: %g %g", #name, creal(out), cimag(out));         \
         CHECK_MSG(same(crealf(out32), (float)(re)) && same(cimagf(out32), (float)(im)), "%s in float: %g %g", #name, \
-                  (double)crealf(out32), (double)cimagf(out32));                                                   \
+                  (double)crealf(out32), (double)cimagf(out32));                                                     \
     } while (0)
 
 static void check_close(const char *name, double complex got, double complex want, double tolerance)
@@ -146,26 +141,21 @@ static void test_complex(void)
 
     double complex x[] = {CMPLX(0.3, -1.2), CMPLX(-2, 0.5), CMPLX(1.5, 1e-3)}, y[3];
     tpi_vsin_c128(3, x, y);
-    for (int i = 0; i < 3; i++)
-        check_close("asin(sin)", csin(casin(x[i])), x[i], 1e-14);
+    for (int i = 0; i < 3; i++) check_close("asin(sin)", csin(casin(x[i])), x[i], 1e-14);
     tpi_vasin_c128(3, x, y);
     tpi_vsin_c128(3, y, y);
-    for (int i = 0; i < 3; i++)
-        check_close("sin(asin)", y[i], x[i], 1e-14);
+    for (int i = 0; i < 3; i++) check_close("sin(asin)", y[i], x[i], 1e-14);
     tpi_vacosh_c128(3, x, y);
     tpi_vcosh_c128(3, y, y);
-    for (int i = 0; i < 3; i++)
-        check_close("cosh(acosh)", y[i], x[i], 1e-14);
+    for (int i = 0; i < 3; i++) check_close("cosh(acosh)", y[i], x[i], 1e-14);
     tpi_vatanh_c128(3, x, y);
     tpi_vtanh_c128(3, y, y);
-    for (int i = 0; i < 3; i++)
-        check_close("tanh(atanh)", y[i], x[i], 1e-14);
+    for (int i = 0; i < 3; i++) check_close("tanh(atanh)", y[i], x[i], 1e-14);
 
     double size[3], angle[3];
     tpi_vabs_c128(3, x, size);
     tpi_varg_c128(3, x, angle);
-    for (int i = 0; i < 3; i++)
-        check_close("abs and arg", size[i] * CMPLX(cos(angle[i]), sin(angle[i])), x[i], 1e-15);
+    for (int i = 0; i < 3; i++) check_close("abs and arg", size[i] * CMPLX(cos(angle[i]), sin(angle[i])), x[i], 1e-15);
 
     double complex exponent[] = {2, -3, CMPLX(0.5, -0.25)};
     tpi_vpow_c128(3, x, exponent, y);
