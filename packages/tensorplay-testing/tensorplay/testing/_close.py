@@ -1,6 +1,7 @@
 """assert_close: whether values agree, and a message that says where they do not."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +90,16 @@ def _fields(x):
     return None
 
 
-def assert_close(actual, expected, *, rtol=None, atol=None, equal_nan=True, check_dtype=True, msg=None):
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    check_dtype: bool = True,
+    msg: str | None = None,
+) -> None:
     """AssertionError unless the values agree: |actual - expected| <= atol + rtol * |expected|, element by element.
 
     Args:

@@ -5,6 +5,9 @@ dL/d(re) + i dL/d(im), as in PyTorch, so that a step dx changes L by Re(sum conj
 stands for the loss Re(sum conj(v) f).
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 import tensorplay as tp
@@ -16,7 +19,18 @@ from ._samples import func, outputs
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
 
-def gradcheck(fn, inputs, *, order=1, eps=1e-6, atol=1e-5, rtol=1e-3, forward=True, fast=False, seed=0):
+def gradcheck(
+    fn: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    *,
+    order: int = 1,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    forward: bool = True,
+    fast: bool = False,
+    seed: int = 0,
+) -> bool:
     """Compares the derivatives of fn with central finite differences; AssertionError where they differ, else True.
 
     Args:

@@ -1,5 +1,8 @@
 """opcheck: everything that is asked of an operator, for one operator."""
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
 import tensorplay as tp
@@ -13,7 +16,18 @@ from ._vmap import check_sample, compare
 CHECKS = ("value", "grad", "vmap", "compose")
 
 
-def opcheck(op, samples, reference=None, *, checks=CHECKS, dtype=None, order=2, vmap=None, rtol=None, atol=None):
+def opcheck(
+    op: Callable[..., Any],
+    samples: Iterable[Any],
+    reference: Callable[..., Any] | None = None,
+    *,
+    checks: Sequence[str] = CHECKS,
+    dtype: str | Callable[[Sample], str | tuple[str, ...]] | None = None,
+    order: int = 2,
+    vmap: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> bool:
     """Everything that is asked of an operator, for one operator; AssertionError where something is wrong, else True.
 
     Args:

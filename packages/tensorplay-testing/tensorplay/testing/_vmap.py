@@ -1,6 +1,8 @@
 """check_vmap: vmap against a Python loop over the samples."""
 
 import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +15,18 @@ BATCH_SIZES = (0, 1, 3)
 
 
 def check_vmap(
-    fn,
-    inputs,
+    fn: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
     *,
-    in_dims=None,
-    batch_sizes=BATCH_SIZES,
-    out_dims=(0, -1),
-    fixed=(),
-    vary=None,
-    rtol=None,
-    atol=None,
-    randomness="error",
-):
+    in_dims: Sequence[int | None] | None = None,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
+    out_dims: Sequence[int] = (0, -1),
+    fixed: Sequence[int] = (),
+    vary: Mapping[int, Callable[[np.ndarray, int], np.ndarray]] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    randomness: str = "error",
+) -> bool:
     """Compares vmap(fn) with a loop over the samples; AssertionError where they differ, else True.
 
     Args:
@@ -44,7 +46,9 @@ def check_vmap(
     __tracebackhide__ = True
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     one = Sample(
-        tuple(x.detach().numpy() if isinstance(x, Tensor) else x for x in inputs), fixed=tuple(fixed), vary=vary or {}
+        tuple(x.detach().numpy() if isinstance(x, Tensor) else x for x in inputs),
+        fixed=tuple(fixed),
+        vary=dict(vary or {}),
     )
     if in_dims is not None:
         if len(in_dims) != len(inputs):
