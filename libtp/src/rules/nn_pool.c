@@ -1,0 +1,263 @@
+/* Pooling: rules of max_pool_nd, and the public forms. */
+#include "rules/shape_util.h"
+#include "tp/ops.h"
+#include "tpi_ops.h"
+#include "x_ops.h"
+
+enum { MAX_SPATIAL = 3 };
+
+/* The last nd dimensions as one. */
+static T planes(T t, int nd)
+{
+    int64_t shape[TPI_DIMS_CAP];
+    if (!t || nd == 1)
+        return t;
+    int lead = t->ndim - nd;
+    tpi_copy_dims(shape, t->shape, lead);
+    shape[lead] = 1;
+    for (int d = lead; d < t->ndim; d++) shape[lead] *= t->shape[d];
+    return x_reshape_to(t, lead + 1, shape);
+}
+
+int max_pool_nd__vjp(tp_vjp_ctx *c)
+{
+    T x = arg_t(&c->args[0]), g = c->grads[0];
+    int nd = c->args[1].n, lead = x->ndim - nd;
+    int64_t plane = 1;
+    if (!g)
+        return 0;
+    for (int d = lead; d < x->ndim; d++) plane *= x->shape[d];
+    c->out[0] = x_reshape_to(x_scatter_along(planes(g, nd), lead, planes(c->results[1], nd), plane), x->ndim, x->shape);
+    return 0;
+}
+
+int max_pool_nd__jvp(tp_jvp_ctx *c)
+{
+    T x = arg_t(&c->args[0]), y = c->results[0];
+    int nd = c->args[1].n, lead = x->ndim - nd;
+    if (c->tangents[0])
+        c->out[0] = x_reshape_to(x_gather_along(planes(c->tangents[0], nd), lead, planes(c->results[1], nd)), y->ndim,
+                                 y->shape);
+    return 0;
+}
+
+/* ---- public forms ---- */
+
+typedef struct window {
+    const char *op;
+    int nd;
+    int64_t taps[MAX_SPATIAL], stride[MAX_SPATIAL], padding[MAX_SPATIAL], dilation[MAX_SPATIAL], size[MAX_SPATIAL];
+} window;
+
+static int read_sizes(const char *op, const char *name, const tp_val *a, int nd, int64_t least, int64_t *out)
+{
+    if (a->n != 1 && a->n != nd)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be a number or %d numbers, got %d", op, name, nd, a->n);
+    for (int d = 0; d < nd; d++) {
+        out[d] = a->v.ints[a->n == 1 ? 0 : d];
+        if (out[d] < least || out[d] > INT32_MAX)
+            return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be at least %lld, got %lld", op, name, (long long)least,
+                            (long long)out[d]);
+    }
+    return 0;
+}
+
+/* kernel, stride (None: kernel), padding; sizes of the result. A window begins inside of the input or its left border. */
+static int read_window(window *w, const tp_tensor *x, const tp_val *kernel, const tp_val *stride, const tp_val *padding,
+                       const tp_val *dilation, bool ceil_mode)
+{
+    static const int64_t one = 1;
+    tp_val unit = val_ints(&one, 1);
+    int rc, nd = w->nd;
+    if (x->ndim != nd + 1 && x->ndim != nd + 2)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", w->op, nd + 1, nd + 2,
+                        tpi_str(x));
+    if ((rc = read_sizes(w->op, "kernel_size", kernel, nd, 1, w->taps)) ||
+        (rc = read_sizes(w->op, "stride", arg_none(stride) || !stride->n ? kernel : stride, nd, 1, w->stride)) ||
+        (rc = read_sizes(w->op, "padding", padding, nd, 0, w->padding)) ||
+        (rc = read_sizes(w->op, "dilation", dilation ? dilation : &unit, nd, 1, w->dilation)))
+        return rc;
+    for (int d = 0; d < nd; d++) {
+        int64_t in = x->shape[x->ndim - nd + d], reach = w->dilation[d] * (w->taps[d] - 1) + 1;
+        int64_t room = in + 2 * w->padding[d] - reach;
+        if (2 * w->padding[d] > reach)
+            return tpi_fail(TP_ERR_RUNTIME, "%s: padding %lld is more than half of the window of %lld", w->op,
+                            (long long)w->padding[d], (long long)reach);
+        int64_t more = room < 0 ? -1 : (room + (ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d];
+        if (room < 0 && ceil_mode && room + w->stride[d] - 1 >= 0)
+            more = 0;
+        w->size[d] = more + 1;
+        if (ceil_mode && w->size[d] > 1 && (w->size[d] - 1) * w->stride[d] >= in + w->padding[d])
+            w->size[d]--;
+        if (w->size[d] < 1 || in == 0)
+            return tpi_fail(TP_ERR_RUNTIME, "%s: the window of %lld is larger than the padded input of shape %s", w->op,
+                            (long long)reach, tpi_str(x));
+    }
+    return 0;
+}
+
+/* input, kernel_size, stride, padding, dilation, ceil_mode */
+static int max_pool(tp_call *c, const char *op, int nd, bool indices)
+{
+    const tp_val *a = c->args;
+    T x = arg_t(&a[0]);
+    window w = {.op = op, .nd = nd};
+    int rc = read_window(&w, x, &a[1], &a[2], &a[3], &a[4], arg_b(&a[5]));
+    if (rc)
+        return rc;
+    if (tpi_is_complex(x->dtype) || x->dtype == TP_BOOL)
+        return tpi_fail(TP_ERR_TYPE, "%s: not defined for dtype %s", op, tp_dtype_name(x->dtype));
+    tp_val args[] = {a[0], val_ints(w.size, nd), val_ints(w.taps, nd), val_ints(w.stride, nd), val_ints(w.padding, nd),
+                     val_ints(w.dilation, nd)};
+    tp_tensor *out[2];
+    rc = tpi_call(&tpi_op_max_pool_nd, args, out);
+    if (rc)
+        return rc;
+    c->out[0] = out[0];
+    if (indices)
+        c->out[1] = out[1];
+    else
+        tp_release(out[1]);
+    return 0;
+}
+
+int c_max_pool1d(tp_call *c) { return max_pool(c, "max_pool1d", 1, false); }
+int c_max_pool2d(tp_call *c) { return max_pool(c, "max_pool2d", 2, false); }
+int c_max_pool3d(tp_call *c) { return max_pool(c, "max_pool3d", 3, false); }
+int c_max_pool1d_with_indices(tp_call *c) { return max_pool(c, "max_pool1d", 1, true); }
+int c_max_pool2d_with_indices(tp_call *c) { return max_pool(c, "max_pool2d", 2, true); }
+int c_max_pool3d_with_indices(tp_call *c) { return max_pool(c, "max_pool3d", 3, true); }
+
+/* ---- means: windows as views, summed ---- */
+
+/* x with zeros before and behind dimension d. */
+static T padded(T x, int d, int64_t before, int64_t behind)
+{
+    int64_t shape[TPI_DIMS_CAP];
+    if (!x || (!before && !behind))
+        return x;
+    tpi_copy_dims(shape, x->shape, x->ndim);
+    shape[d] += before + behind;
+    return x_slice_backward(x, shape, x->ndim, d, before, before + x->shape[d], 1);
+}
+
+/* Sums over the windows of the last nd dimensions, one dimension after the other. */
+static T window_sums(const window *w, T x)
+{
+    for (int d = 0; x && d < w->nd; d++) {
+        int at = x->ndim - w->nd + d;
+        int64_t in = x->shape[at], end = (w->size[d] - 1) * w->stride[d] + w->taps[d];
+        const int64_t last = x->ndim;
+        x = padded(x, at, w->padding[d], end > in + w->padding[d] ? end - in - w->padding[d] : 0);
+        x = x_sum_dims(x_unfold_dim(x, at, w->taps[d], w->stride[d]), &last, 1, false);
+        if (x && x->shape[at] > w->size[d])
+            x = x_slice(x, at, 0, w->size[d], 1);
+    }
+    return x;
+}
+
+/* How many elements each window of one dimension holds, as a plain tensor that broadcasts along dimension d of nd. */
+static T counts(const window *w, int d, int64_t in, bool padding_too, int dtype)
+{
+    int64_t shape[MAX_SPATIAL] = {1, 1, 1};
+    if (tpi_bad())
+        return NULL;
+    shape[d] = w->size[d];
+    tp_tensor *t = tpi_empty(TP_FLOAT64, w->nd, shape);
+    for (int64_t o = 0; t && o < w->size[d]; o++) {
+        int64_t from = o * w->stride[d] - w->padding[d], to = from + w->taps[d];
+        int64_t low = padding_too ? -w->padding[d] : 0, high = in + (padding_too ? w->padding[d] : 0);
+        ((double *)tpi_data(t))[o] = (double)((to < high ? to : high) - (from > low ? from : low));
+    }
+    return x_to_dtype(tpi_own(t), dtype);
+}
+
+/* input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override */
+static int avg_pool(tp_call *c, const char *op, int nd)
+{
+    const tp_val *a = c->args;
+    T x = arg_t(&a[0]);
+    window w = {.op = op, .nd = nd};
+    bool padding_too = arg_b(&a[5]), has_divisor = nd > 1 && !arg_none(&a[6]);
+    int rc = read_window(&w, x, &a[1], &a[2], &a[3], NULL, arg_b(&a[4]));
+    if (rc)
+        return rc;
+    if (!tpi_is_differentiable(x->dtype))
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op, tp_dtype_name(x->dtype));
+    if (has_divisor && arg_i(&a[6]) == 0)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: divisor_override must not be zero", op);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T r = window_sums(&w, x);
+    if (has_divisor)
+        r = x_div_f(r, (double)arg_i(&a[6]));
+    else {
+        double same = 1;
+        bool uniform = true;
+        for (int d = 0; d < nd; d++) {
+            int64_t in = x->shape[x->ndim - nd + d], end = (w.size[d] - 1) * w.stride[d] + w.taps[d] - w.padding[d];
+            same *= (double)w.taps[d];
+            uniform &= padding_too ? end <= in + w.padding[d] : !w.padding[d] && end <= in;
+        }
+        if (uniform)
+            r = x_mul_f(r, 1 / same);
+        else
+            for (int d = 0; d < nd; d++) r = x_div(r, counts(&w, d, x->shape[x->ndim - nd + d], padding_too, tpi_to_real(x->dtype)));
+    }
+    return scope_result(&s, c, r);
+}
+
+int c_avg_pool1d(tp_call *c) { return avg_pool(c, "avg_pool1d", 1); }
+int c_avg_pool2d(tp_call *c) { return avg_pool(c, "avg_pool2d", 2); }
+int c_avg_pool3d(tp_call *c) { return avg_pool(c, "avg_pool3d", 3); }
+
+/* Window o of `out` covers [o * in / out, ceil((o + 1) * in / out)): a product with a matrix of weights where those are
+ * not all equal. */
+static T adaptive(T x, int d, int64_t out)
+{
+    if (!x)
+        return NULL;
+    int64_t in = x->shape[d], shape[TPI_DIMS_CAP], size[2] = {in, out};
+    if (out && in % out == 0) {
+        const int64_t inner = d + 1;
+        tpi_copy_dims(shape, x->shape, d);
+        shape[d] = out;
+        shape[d + 1] = in / out;
+        tpi_copy_dims(shape + d + 2, x->shape + d + 1, x->ndim - d - 1);
+        return x_mean_dims(x_reshape_to(x, x->ndim + 1, shape), &inner, 1, false);
+    }
+    tp_tensor *m = tpi_bad() ? NULL : tpi_empty(TP_FLOAT64, 2, size);
+    if (m)
+        memset(tpi_data(m), 0, (size_t)m->numel * sizeof(double));
+    for (int64_t o = 0; m && o < out; o++) {
+        int64_t from = o * in / out, to = ((o + 1) * in + out - 1) / out;
+        for (int64_t i = from; i < to; i++) ((double *)tpi_data(m))[i * out + o] = 1.0 / (double)(to - from);
+    }
+    T weights = x_to_dtype(tpi_own(m), x->dtype);
+    return x_movedim1(x_matmul(x_movedim1(x, d, x->ndim - 1), weights), x->ndim - 1, d);
+}
+
+static int adaptive_avg_pool(tp_call *c, const char *op, int nd)
+{
+    T x = arg_t(&c->args[0]), r = x;
+    int64_t size[MAX_SPATIAL] = {0};
+    int rc;
+    if (x->ndim != nd + 1 && x->ndim != nd + 2)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", op, nd + 1, nd + 2,
+                        tpi_str(x));
+    if (!tpi_is_differentiable(x->dtype))
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op, tp_dtype_name(x->dtype));
+    if ((rc = read_sizes(op, "output_size", &c->args[1], nd, 0, size)))
+        return rc;
+    for (int d = 0; d < nd; d++)
+        if (!x->shape[x->ndim - nd + d])
+            return tpi_fail(TP_ERR_RUNTIME, "%s: input of shape %s is empty", op, tpi_str(x));
+    tpi_scope s;
+    tpi_scope_open(&s);
+    for (int d = 0; d < nd; d++) r = adaptive(r, x->ndim - nd + d, size[d]);
+    return scope_result(&s, c, r);
+}
+
+int c_adaptive_avg_pool1d(tp_call *c) { return adaptive_avg_pool(c, "adaptive_avg_pool1d", 1); }
+int c_adaptive_avg_pool2d(tp_call *c) { return adaptive_avg_pool(c, "adaptive_avg_pool2d", 2); }
+int c_adaptive_avg_pool3d(tp_call *c) { return adaptive_avg_pool(c, "adaptive_avg_pool3d", 3); }
