@@ -211,7 +211,10 @@ TPI_INLINE double digamma_64(double x)
     q = q * t + 0x1.53427dcbfa659p-4;
     double c = p * u + 0x1.e6f0cbb873617p-1, cl = (0x1.e6f0cbb873617p-1 - c) + p * u + -0x1.38479c2f6d0cbp-54;
     double d = (x + (small - ROOT_HI)) - ROOT_LO;
-    double near = d * c + (d * cl - small * v);
+    double e, q0;
+    tpi_two_prod(x, v, &q0, &e);
+    /* 1/x to twice the precision: just below 1 it is larger than the result */
+    double near = (d * c - small * v) + (d * cl - small * (v * ((1.0 - q0) - e)));
     tpi_log_split_64(x, &k, &f);
     double far = k * TPI_LOG_LN2_HI + (f + (tpi_log_tail_64(f) + k * TPI_LOG_LN2_LO - v * (0.5 + q * v)));
     return tpi_select64(x < 2.0, near, far);
