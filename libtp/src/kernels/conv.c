@@ -2,6 +2,7 @@
 #include "core/alloc.h"
 #include "core/pool.h"
 #include "kernels/conv_columns.h"
+#include "kernels/conv_rows.h"
 #include "kernels/kernels.h"
 #include "kernels/matmul.h"
 #include "kernels/shape.h"
@@ -326,14 +327,15 @@ int k_conv_input_grad(tp_call *call)
 
 /* ---- gradient of the weight ---- */
 
-/* For each stack, group and chunk of input channels: sum over the samples of y times the columns of x, transposed. The
- * order of the sum does not depend on the number of chunks, nor so on that of threads. */
+/* For each stack, group and chunk of input channels: sum over the samples of y times the transposed columns of x. The
+ * order of the sum does not depend on the number of chunks, nor so on that of threads. Small images lie one behind the
+ * other, as many as fill the columns that a large one would. */
 static void weight_range(int64_t begin, int64_t end, void *ctx)
 {
     job *j = ctx;
     const tpi_conv *c = j->c;
     int64_t per = (c->ci + j->chunks - 1) / j->chunks, width = c->d[2].out;
-    /* Small images side by side, as many as fill the columns that a large one would. */
+    bool narrow = width * j->size < 64 && j->step == j->rows;
     int64_t together = j->step < j->rows ? 1 : CHUNK_BYTES / (c->ci * j->taps * j->out * j->size);
     if (together * j->out > 512)
         together = 512 / j->out;
@@ -347,7 +349,7 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
     }
     for (int64_t t = begin; t < end; t++) {
         int64_t first = t % j->chunks * per, channels = min64(per, c->ci - first);
-        int64_t g = t / j->chunks % c->groups, s = t / j->chunks / c->groups;
+        int64_t g = t / j->chunks % c->groups, s = t / j->chunks / c->groups, n_taps = channels * j->taps;
         if (channels <= 0)
             continue;
         char *w = (char *)c->w + (s * c->ws + g * c->wg + first * c->wi) * j->size;
@@ -357,20 +359,26 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
             const char *x = c->x + (s * c->xs + n * c->xn + g * c->xg + first * c->xc) * j->size;
             const char *y = c->y + (s * c->ys + n * c->yn + g * c->yg) * j->size;
             for (int64_t row0 = 0; row0 < j->rows; row0 += j->step) {
-                int64_t row1 = min64(row0 + j->step, j->rows), cells = (row1 - row0) * width, ld = cells * images;
-                for (int64_t i = 0; i < images; i++)
-                    tpi_conv_columns(c, channels, row0, row1, x + i * c->xn * j->size, cols + i * cells * j->size, ld);
+                int64_t row1 = min64(row0 + j->step, j->rows), cells = (row1 - row0) * width, all = cells * images;
+                for (int64_t i = 0; i < images; i++) {
+                    const char *image = x + i * c->xn * j->size;
+                    if (narrow)
+                        tpi_conv_rows(c, channels, image, cols + i * cells * n_taps * j->size, n_taps);
+                    else
+                        tpi_conv_columns(c, channels, row0, row1, image, cols + i * cells * j->size, all);
+                }
                 const char *left = y + row0 * width * j->size;
                 int64_t lda = c->yc;
-                if (together > 1) {
+                if (images > 1) {
                     for (int64_t k = 0; k < c->co; k++)
                         for (int64_t i = 0; i < images; i++)
-                            memcpy(side + (k * images + i) * cells * j->size, y + (i * c->yn + k * c->yc) * j->size,
-                                   (size_t)(cells * j->size));
+                            tpi_run_copy(side + (k * images + i) * cells * j->size, y + (i * c->yn + k * c->yc) * j->size,
+                                         cells * j->size);
                     left = side;
-                    lda = ld;
+                    lda = all;
                 }
-                int rc = tpi_gemm(c->dtype, 'N', 'T', c->co, channels * j->taps, ld, left, lda, cols, ld, add, w, c->wo);
+                int rc = tpi_gemm(c->dtype, 'N', narrow ? 'N' : 'T', c->co, n_taps, all, left, lda, cols,
+                                  narrow ? n_taps : all, add, w, c->wo);
                 if (rc)
                     j->status = rc;
                 add = true;

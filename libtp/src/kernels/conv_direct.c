@@ -9,6 +9,7 @@
 #include "core/cpu.h"
 #include "core/pool.h"
 #include "kernels/conv.h"
+#include "kernels/conv_rows.h"
 
 #include "tp/runtime.h"
 
@@ -196,31 +197,30 @@ bool tpi_conv_direct_fits(const tpi_conv *c)
     static void NAME(const plan *p, const T *x, T *to)                                                             \
     {                                                                                                              \
         const tpi_window *w = p->c->d;                                                                             \
-        int64_t len[3] = {phase_length(&w[0]), phase_length(&w[1]), phase_length(&w[2])};                          \
+        int64_t rows = phase_length(&w[1]), n = phase_length(&w[2]), s = w[2].stride, size = sizeof(T), lo, hi;    \
         for (int64_t a = 0; a < p->phases[0]; a++)                                                                 \
             for (int64_t b = 0; b < p->phases[1]; b++)                                                             \
-                for (int64_t e = 0; e < p->phases[2]; e++)                                                         \
-                    for (int64_t i = 0; i < len[0]; i++)                                                           \
-                        for (int64_t j = 0; j < len[1]; j++, to += len[2]) {                                       \
-                            int64_t z = i * w[0].stride + p->order[0][a] - w[0].pad;                               \
-                            int64_t y = j * w[1].stride + p->order[1][b] - w[1].pad;                               \
+                for (int64_t e = 0; e < p->phases[2]; e++) {                                                       \
+                    int64_t first = p->order[2][e] - w[2].pad; /* of place 0 */                                    \
+                    tpi_run_inside(first, s, w[2].in, n, &lo, &hi);                                                \
+                    for (int64_t i = 0; i < phase_length(&w[0]); i++) {                                            \
+                        int64_t z = i * w[0].stride + p->order[0][a] - w[0].pad;                                   \
+                        int64_t y = p->order[1][b] - w[1].pad;                                                     \
+                        for (int64_t j = 0; j < rows; j++, to += n, y += w[1].stride) {                            \
                             if (z < 0 || z >= w[0].in || y < 0 || y >= w[1].in) {                                  \
-                                memset(to, 0, (size_t)len[2] * sizeof *to);                                        \
+                                tpi_run_zero(to, n * size);                                                        \
                                 continue;                                                                          \
                             }                                                                                      \
-                            const T *row = x + (z * w[1].in + y) * w[2].in;                                        \
-                            int64_t s = w[2].stride, first = p->order[2][e] - w[2].pad; /* of place 0 */           \
-                            int64_t lo = first < 0 ? (-first + s - 1) / s : 0;                                     \
-                            int64_t hi = first < w[2].in ? (w[2].in - 1 - first) / s + 1 : 0;                      \
-                            lo = min64(lo, len[2]);                                                                \
-                            hi = max64(lo, min64(hi, len[2]));                                                     \
-                            for (int64_t k = 0; k < lo; k++) to[k] = 0;                                            \
+                            const T *row = x + (z * w[1].in + y) * w[2].in + first;                                \
+                            tpi_run_zero(to, lo * size);                                                           \
                             if (s == 1)                                                                            \
-                                memcpy(to + lo, row + first + lo, (size_t)(hi - lo) * sizeof *to);                 \
+                                tpi_run_copy(to + lo, row + lo, (hi - lo) * size);                                 \
                             else                                                                                   \
-                                for (int64_t k = lo; k < hi; k++) to[k] = row[first + k * s];                      \
-                            for (int64_t k = hi; k < len[2]; k++) to[k] = 0;                                       \
+                                for (int64_t k = lo; k < hi; k++) to[k] = row[k * s];                              \
+                            tpi_run_zero(to + hi, (n - hi) * size);                                                \
                         }                                                                                          \
+                    }                                                                                              \
+                }                                                                                                  \
     }
 FILL(fill_f32, float)
 FILL(fill_f64, double)
@@ -266,11 +266,12 @@ PACK(pack_f64, double)
         int64_t q = 0;                                                                                             \
         while (q < n) {                                                                                            \
             int64_t left = n - q;                                                                                  \
-            if (left < lanes && n >= lanes) { /* once more over what is there already, rather than beyond it */    \
+            bool beyond = !p->direct && !whole; /* there is room behind the last position of both */               \
+            if (left < lanes && !beyond) { /* once more over what is there already, rather than beyond it */       \
                 q = n - lanes;                                                                                     \
                 left = lanes;                                                                                      \
             }                                                                                                      \
-            int vectors = (int)min64(VECTORS, max64(1, left / lanes));                                             \
+            int vectors = (int)min64(VECTORS, (left + (beyond ? lanes - 1 : 0)) / lanes);                          \
             micro[vectors - 1](p->kc, packed, image + q, p->offset, to + q, ld);                                   \
             q += vectors * lanes;                                                                                  \
         }                                                                                                          \
