@@ -280,7 +280,7 @@ int k_logaddexp(tp_call *c)
 {
     static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = logaddexp_f32, [TP_FLOAT64] = logaddexp_f64};
     if (tpi_is_complex(arg_t(&c->args[0])->dtype))
-        return tpi_vector2(c, (tpi_vfns){.c64 = (const void *)tpi_vlogaddexp_c64,
-                                         .c128 = (const void *)tpi_vlogaddexp_c128});
+        return tpi_vector2(
+            c, (tpi_vfns){.c64 = (const void *)tpi_vlogaddexp_c64, .c128 = (const void *)tpi_vlogaddexp_c128});
     return tpi_elementwise(c, 2, 0, -1, table, NULL);
 }

@@ -28,8 +28,7 @@ static inline void walk_next(walk *w)
     for (int d = w->ndim - 1; d >= 0; d--) {
         w->t += w->st[d];
         w->x += w->sx[d];
-        if (++w->at[d] < w->shape[d])
-            return;
+        if (++w->at[d] < w->shape[d]) return;
         w->t -= w->st[d] * w->shape[d];
         w->x -= w->sx[d] * w->shape[d];
         w->at[d] = 0;
@@ -69,18 +68,15 @@ int k_nll_pick(tp_call *c)
     int64_t ignore = arg_i(&c->args[3]), step = x->strides[dim];
     int rc = check(target, x->shape[dim], ignore);
     tp_tensor *out = rc ? NULL : tpi_empty(x->dtype, target->ndim, target->shape);
-    if (!out)
-        return rc ? rc : tp_error_code();
+    if (!out) return rc ? rc : tp_error_code();
     walk w;
     walk_start(&w, target, x->strides, dim);
     const int64_t *t = tpi_data(target);
     const char *px = tpi_data(x);
     char *po = tpi_data(out);
     for (int64_t i = 0; i < out->numel; i++, po += size, walk_next(&w)) {
-        if (t[w.t] == ignore)
-            memset(po, 0, (size_t)size);
-        else
-            negate(po, px + (w.x + t[w.t] * step) * size, x->dtype);
+        if (t[w.t] == ignore) memset(po, 0, (size_t)size);
+        else negate(po, px + (w.x + t[w.t] * step) * size, x->dtype);
     }
     return tpi_set_out(c, 0, out);
 }
@@ -95,8 +91,7 @@ int k_nll_spread(tp_call *c)
     shape[dim] = classes;
     tpi_copy_dims(shape + dim + 1, g->shape + dim, g->ndim - dim);
     tp_tensor *out = rc ? NULL : tpi_empty(g->dtype, g->ndim + 1, shape);
-    if (!out)
-        return rc ? rc : tp_error_code();
+    if (!out) return rc ? rc : tp_error_code();
     memset(tpi_data(out), 0, (size_t)out->numel * (size_t)size);
     /* target and out on one walk, g on another over the same dimensions */
     walk w, v;
@@ -109,7 +104,6 @@ int k_nll_spread(tp_call *c)
     const char *pg = tpi_data(g);
     char *po = tpi_data(out);
     for (int64_t i = 0; i < target->numel; i++, walk_next(&w), walk_next(&v))
-        if (t[w.t] != ignore)
-            negate(po + (w.x + t[w.t] * out->strides[dim]) * size, pg + v.x * size, g->dtype);
+        if (t[w.t] != ignore) negate(po + (w.x + t[w.t] * out->strides[dim]) * size, pg + v.x * size, g->dtype);
     return tpi_set_out(c, 0, out);
 }

@@ -231,30 +231,29 @@ LOGCUMSUMEXP(logcumsumexp_f32, float, SAME, ENC_F32)
 LOGCUMSUMEXP(logcumsumexp_f64, double, SAME, SAME)
 
 /* The same for complex numbers: the largest real part is taken out. */
-#define LOGCUMSUMEXP_COMPLEX(name, F, enc)                               \
-    static void name(tpi_lines *l, int64_t first, int64_t cols)          \
-    {                                                                    \
-        for (int64_t j = 0; j < cols; j++) {                             \
-            const F *x = (const F *)l->in[0] + first + j;                \
-            F *y = (F *)l->out[0] + first + j;                           \
-            double m = -INFINITY;                                        \
-            double complex sum = 0;                                      \
-            for (int64_t i = 0; i < l->n; i++, x += l->ld, y += l->ld) { \
-                double complex v = *x;                                   \
-                double a = creal(v);                                     \
-                if (a > m) {                                             \
-                    if (i) sum *= exp(m - a);                            \
-                    m = a;                                               \
-                } else if (!(a <= m) || isnan(cimag(v))) {               \
-                    m = NAN;                                             \
-                    sum = CMPLX(NAN, NAN);                               \
-                }                                                        \
-                if (a > -(double)INFINITY)                               \
-                    sum += cexp(CMPLX(a == m ? 0 : a - m, cimag(v)));    \
-                double complex r = clog(sum);                            \
-                *y = enc(CMPLX(m + creal(r), cimag(r)));                 \
-            }                                                            \
-        }                                                                \
+#define LOGCUMSUMEXP_COMPLEX(name, F, enc)                                                   \
+    static void name(tpi_lines *l, int64_t first, int64_t cols)                              \
+    {                                                                                        \
+        for (int64_t j = 0; j < cols; j++) {                                                 \
+            const F *x = (const F *)l->in[0] + first + j;                                    \
+            F *y = (F *)l->out[0] + first + j;                                               \
+            double m = -INFINITY;                                                            \
+            double complex sum = 0;                                                          \
+            for (int64_t i = 0; i < l->n; i++, x += l->ld, y += l->ld) {                     \
+                double complex v = *x;                                                       \
+                double a = creal(v);                                                         \
+                if (a > m) {                                                                 \
+                    if (i) sum *= exp(m - a);                                                \
+                    m = a;                                                                   \
+                } else if (!(a <= m) || isnan(cimag(v))) {                                   \
+                    m = NAN;                                                                 \
+                    sum = CMPLX(NAN, NAN);                                                   \
+                }                                                                            \
+                if (a > -(double)INFINITY) sum += cexp(CMPLX(a == m ? 0 : a - m, cimag(v))); \
+                double complex r = clog(sum);                                                \
+                *y = enc(CMPLX(m + creal(r), cimag(r)));                                     \
+            }                                                                                \
+        }                                                                                    \
     }
 LOGCUMSUMEXP_COMPLEX(logcumsumexp_c64, float complex, ENC_C64)
 LOGCUMSUMEXP_COMPLEX(logcumsumexp_c128, double complex, SAME)
@@ -262,12 +261,7 @@ LOGCUMSUMEXP_COMPLEX(logcumsumexp_c128, double complex, SAME)
 int k_logcumsumexp(tp_call *c)
 {
     static void (*const table[])(tpi_lines *, int64_t, int64_t) = {
-        logcumsumexp_f16,
-        logcumsumexp_bf16,
-        logcumsumexp_f32,
-        logcumsumexp_f64,
-        logcumsumexp_c64,
-        logcumsumexp_c128,
+        logcumsumexp_f16, logcumsumexp_bf16, logcumsumexp_f32, logcumsumexp_f64, logcumsumexp_c64, logcumsumexp_c128,
     };
     tp_tensor *x = operand(c, 0);
     if (!x) return tp_error_code();

@@ -124,20 +124,11 @@ static double lgamma_scalar(double x)
 #endif
 }
 
-static float lgamma_scalar_32(float x)
-{
-    return (float)lgamma_scalar(x);
-}
+static float lgamma_scalar_32(float x) { return (float)lgamma_scalar(x); }
 
-TPI_INLINE int lgamma_rare_32(float x)
-{
-    return !((x > 0) & (x <= 0x1.fffffep127f));
-}
+TPI_INLINE int lgamma_rare_32(float x) { return !((x > 0) & (x <= 0x1.fffffep127f)); }
 
-TPI_INLINE int lgamma_rare_64(double x)
-{
-    return !((x >= 0x1p-1000) & (x <= 0x1p1000));
-}
+TPI_INLINE int lgamma_rare_64(double x) { return !((x >= 0x1p-1000) & (x <= 0x1p1000)); }
 
 TPI_MAP1_RARE(lgamma_f32, float, lgamma_32, lgamma_rare_32, lgamma_scalar_32)
 TPI_MAP1_RARE(lgamma_f64, double, lgamma_64, lgamma_rare_64, lgamma_scalar)
@@ -223,13 +214,10 @@ TPI_INLINE double digamma_64(double x)
 /* digamma(x) = digamma(1 - x) - pi / tan(pi x) for x < 0; poles: 0 as a limit with the sign of zero, NaN elsewhere */
 static double digamma_scalar(double x)
 {
-    if (x > 0)
-        return x < 1 ? -1.0 / x : log(x);
-    if (x == 0)
-        return copysign((double)INFINITY, -x);
+    if (x > 0) return x < 1 ? -1.0 / x : log(x);
+    if (x == 0) return copysign((double)INFINITY, -x);
     double f = x - rint(x);
-    if (f == 0 || !(x > -(double)INFINITY))
-        return (double)NAN;
+    if (f == 0 || !(x > -(double)INFINITY)) return (double)NAN;
 #if LDBL_MANT_DIG == 64
     const long double pi = 0xc.90fdaa22168c235p-2L;
     return (double)(digamma_64(1.0 - x) - pi / tanl(pi * f));
@@ -239,20 +227,11 @@ static double digamma_scalar(double x)
 #endif
 }
 
-static float digamma_scalar_32(float x)
-{
-    return (float)digamma_scalar(x);
-}
+static float digamma_scalar_32(float x) { return (float)digamma_scalar(x); }
 
-TPI_INLINE int digamma_rare_32(float x)
-{
-    return !((x > 0) & (x <= 0x1.fffffep127f));
-}
+TPI_INLINE int digamma_rare_32(float x) { return !((x > 0) & (x <= 0x1.fffffep127f)); }
 
-TPI_INLINE int digamma_rare_64(double x)
-{
-    return !((x > 0x1p-1000) & (x <= 0x1p1000));
-}
+TPI_INLINE int digamma_rare_64(double x) { return !((x > 0x1p-1000) & (x <= 0x1p1000)); }
 
 TPI_MAP1_RARE(digamma_f32, float, digamma_32, digamma_rare_32, digamma_scalar_32)
 TPI_MAP1_RARE(digamma_f64, double, digamma_64, digamma_rare_64, digamma_scalar)

@@ -10,8 +10,7 @@ enum { MAX_SPATIAL = 3 };
 static T planes(T t, int nd)
 {
     int64_t shape[TPI_DIMS_CAP];
-    if (!t || nd == 1)
-        return t;
+    if (!t || nd == 1) return t;
     int lead = t->ndim - nd;
     tpi_copy_dims(shape, t->shape, lead);
     shape[lead] = 1;
@@ -24,8 +23,7 @@ int max_pool_nd__vjp(tp_vjp_ctx *c)
     T x = arg_t(&c->args[0]), g = c->grads[0];
     int nd = c->args[1].n, lead = x->ndim - nd;
     int64_t plane = 1;
-    if (!g)
-        return 0;
+    if (!g) return 0;
     for (int d = lead; d < x->ndim; d++) plane *= x->shape[d];
     c->out[0] = x_reshape_to(x_scatter_along(planes(g, nd), lead, planes(c->results[1], nd), plane), x->ndim, x->shape);
     return 0;
@@ -84,11 +82,9 @@ static int read_window(window *w, const tp_tensor *x, const tp_val *kernel, cons
             return tpi_fail(TP_ERR_RUNTIME, "%s: padding %lld is more than half of the window of %lld", w->op,
                             (long long)w->padding[d], (long long)reach);
         int64_t more = room < 0 ? -1 : (room + (ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d];
-        if (room < 0 && ceil_mode && room + w->stride[d] - 1 >= 0)
-            more = 0;
+        if (room < 0 && ceil_mode && room + w->stride[d] - 1 >= 0) more = 0;
         w->size[d] = more + 1;
-        if (ceil_mode && w->size[d] > 1 && (w->size[d] - 1) * w->stride[d] >= in + w->padding[d])
-            w->size[d]--;
+        if (ceil_mode && w->size[d] > 1 && (w->size[d] - 1) * w->stride[d] >= in + w->padding[d]) w->size[d]--;
         if (w->size[d] < 1 || in == 0)
             return tpi_fail(TP_ERR_RUNTIME, "%s: the window of %lld is larger than the padded input of shape %s", w->op,
                             (long long)reach, tpi_str(x));
@@ -103,21 +99,21 @@ static int max_pool(tp_call *c, const char *op, int nd, bool indices)
     T x = arg_t(&a[0]);
     window w = {.op = op, .nd = nd};
     int rc = read_window(&w, x, &a[1], &a[2], &a[3], &a[4], arg_b(&a[5]));
-    if (rc)
-        return rc;
+    if (rc) return rc;
     if (tpi_is_complex(x->dtype) || x->dtype == TP_BOOL)
         return tpi_fail(TP_ERR_TYPE, "%s: not defined for dtype %s", op, tp_dtype_name(x->dtype));
-    tp_val args[] = {a[0], val_ints(w.size, nd), val_ints(w.taps, nd), val_ints(w.stride, nd), val_ints(w.padding, nd),
+    tp_val args[] = {a[0],
+                     val_ints(w.size, nd),
+                     val_ints(w.taps, nd),
+                     val_ints(w.stride, nd),
+                     val_ints(w.padding, nd),
                      val_ints(w.dilation, nd)};
     tp_tensor *out[2];
     rc = tpi_call(&tpi_op_max_pool_nd, args, out);
-    if (rc)
-        return rc;
+    if (rc) return rc;
     c->out[0] = out[0];
-    if (indices)
-        c->out[1] = out[1];
-    else
-        tp_release(out[1]);
+    if (indices) c->out[1] = out[1];
+    else tp_release(out[1]);
     return 0;
 }
 
@@ -134,8 +130,7 @@ int c_max_pool3d_with_indices(tp_call *c) { return max_pool(c, "max_pool3d", 3, 
 static T padded(T x, int d, int64_t before, int64_t behind)
 {
     int64_t shape[TPI_DIMS_CAP];
-    if (!x || (!before && !behind))
-        return x;
+    if (!x || (!before && !behind)) return x;
     tpi_copy_dims(shape, x->shape, x->ndim);
     shape[d] += before + behind;
     return x_slice_backward(x, shape, x->ndim, d, before, before + x->shape[d], 1);
@@ -150,8 +145,7 @@ static T window_sums(const window *w, T x)
         const int64_t last = x->ndim;
         x = padded(x, at, w->padding[d], end > in + w->padding[d] ? end - in - w->padding[d] : 0);
         x = x_sum_dims(x_unfold_dim(x, at, w->taps[d], w->stride[d]), &last, 1, false);
-        if (x && x->shape[at] > w->size[d])
-            x = x_slice(x, at, 0, w->size[d], 1);
+        if (x && x->shape[at] > w->size[d]) x = x_slice(x, at, 0, w->size[d], 1);
     }
     return x;
 }
@@ -160,8 +154,7 @@ static T window_sums(const window *w, T x)
 static T counts(const window *w, int d, int64_t in, bool padding_too, int dtype)
 {
     int64_t shape[MAX_SPATIAL] = {1, 1, 1};
-    if (tpi_bad())
-        return NULL;
+    if (tpi_bad()) return NULL;
     shape[d] = w->size[d];
     tp_tensor *t = tpi_empty(TP_FLOAT64, w->nd, shape);
     for (int64_t o = 0; t && o < w->size[d]; o++) {
@@ -180,17 +173,15 @@ static int avg_pool(tp_call *c, const char *op, int nd)
     window w = {.op = op, .nd = nd};
     bool padding_too = arg_b(&a[5]), has_divisor = nd > 1 && !arg_none(&a[6]);
     int rc = read_window(&w, x, &a[1], &a[2], &a[3], NULL, arg_b(&a[4]));
-    if (rc)
-        return rc;
+    if (rc) return rc;
     if (!tpi_is_differentiable(x->dtype))
-        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op, tp_dtype_name(x->dtype));
-    if (has_divisor && arg_i(&a[6]) == 0)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: divisor_override must not be zero", op);
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op,
+                        tp_dtype_name(x->dtype));
+    if (has_divisor && arg_i(&a[6]) == 0) return tpi_fail(TP_ERR_RUNTIME, "%s: divisor_override must not be zero", op);
     tpi_scope s;
     tpi_scope_open(&s);
     T r = window_sums(&w, x);
-    if (has_divisor)
-        r = x_div_f(r, (double)arg_i(&a[6]));
+    if (has_divisor) r = x_div_f(r, (double)arg_i(&a[6]));
     else {
         double same = 1;
         bool uniform = true;
@@ -199,10 +190,10 @@ static int avg_pool(tp_call *c, const char *op, int nd)
             same *= (double)w.taps[d];
             uniform &= padding_too ? end <= in + w.padding[d] : !w.padding[d] && end <= in;
         }
-        if (uniform)
-            r = x_mul_f(r, 1 / same);
+        if (uniform) r = x_mul_f(r, 1 / same);
         else
-            for (int d = 0; d < nd; d++) r = x_div(r, counts(&w, d, x->shape[x->ndim - nd + d], padding_too, tpi_to_real(x->dtype)));
+            for (int d = 0; d < nd; d++)
+                r = x_div(r, counts(&w, d, x->shape[x->ndim - nd + d], padding_too, tpi_to_real(x->dtype)));
     }
     return scope_result(&s, c, r);
 }
@@ -215,8 +206,7 @@ int c_avg_pool3d(tp_call *c) { return avg_pool(c, "avg_pool3d", 3); }
  * not all equal. */
 static T adaptive(T x, int d, int64_t out)
 {
-    if (!x)
-        return NULL;
+    if (!x) return NULL;
     int64_t in = x->shape[d], shape[TPI_DIMS_CAP], size[2] = {in, out};
     if (out && in % out == 0) {
         const int64_t inner = d + 1;
@@ -227,8 +217,7 @@ static T adaptive(T x, int d, int64_t out)
         return x_mean_dims(x_reshape_to(x, x->ndim + 1, shape), &inner, 1, false);
     }
     tp_tensor *m = tpi_bad() ? NULL : tpi_empty(TP_FLOAT64, 2, size);
-    if (m)
-        memset(tpi_data(m), 0, (size_t)m->numel * sizeof(double));
+    if (m) memset(tpi_data(m), 0, (size_t)m->numel * sizeof(double));
     for (int64_t o = 0; m && o < out; o++) {
         int64_t from = o * in / out, to = ((o + 1) * in + out - 1) / out;
         for (int64_t i = from; i < to; i++) ((double *)tpi_data(m))[i * out + o] = 1.0 / (double)(to - from);
@@ -246,9 +235,9 @@ static int adaptive_avg_pool(tp_call *c, const char *op, int nd)
         return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", op, nd + 1, nd + 2,
                         tpi_str(x));
     if (!tpi_is_differentiable(x->dtype))
-        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op, tp_dtype_name(x->dtype));
-    if ((rc = read_sizes(op, "output_size", &c->args[1], nd, 0, size)))
-        return rc;
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op,
+                        tp_dtype_name(x->dtype));
+    if ((rc = read_sizes(op, "output_size", &c->args[1], nd, 0, size))) return rc;
     for (int d = 0; d < nd; d++)
         if (!x->shape[x->ndim - nd + d])
             return tpi_fail(TP_ERR_RUNTIME, "%s: input of shape %s is empty", op, tpi_str(x));

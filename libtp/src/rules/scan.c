@@ -102,7 +102,8 @@ int logcumsumexp_scan__jvp(tp_jvp_ctx *c)
 {
     T self = arg_t(&c->args[0]), y = c->results[0];
     int64_t dim = arg_i(&c->args[1]);
-    c->out[0] = x_affine_scan(x_mul(x_conj(exp_difference(self, y)), c->tangents[0]), x_conj(decay(y, dim, 1)), dim, false);
+    c->out[0] = x_affine_scan(x_mul(x_conj(exp_difference(self, y)), c->tangents[0]), x_conj(decay(y, dim, 1)), dim,
+                              false);
     return 0;
 }
 
@@ -189,7 +190,9 @@ int c_cumsum(tp_call *c)
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    return scope_result(&s, c, unlift(as_asked(x_cumsum_scan(tpi_lift(tpi_as(self, &c->args[2], false)), d, false), &c->args[2]), self));
+    return scope_result(
+        &s, c,
+        unlift(as_asked(x_cumsum_scan(tpi_lift(tpi_as(self, &c->args[2], false)), d, false), &c->args[2]), self));
 }
 
 int c_cumprod(tp_call *c)

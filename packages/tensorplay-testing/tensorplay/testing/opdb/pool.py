@@ -149,7 +149,6 @@ for _n in (1, 2, 3):
         _adaptive_samples(_n),
         _adaptive(_n),
         dtypes=INEXACT,
-        scale=10,
         dtype="same",
         missing=_RANK,
     )
