@@ -252,7 +252,7 @@ static int check_binary(const char *op, const tp_tensor *x, const tp_tensor *tar
 
 static T one_minus(T t) { return x_add_f(x_neg(t), 1.0, &tpi_one); }
 
-/* log(t), at least -100. The inner bound, the least positive float32, keeps an infinite slope out of the outer one's. */
+/* log(t), at least -100. The inner bound, the least positive float32, keeps an infinite slope out of the outer one. */
 static T bounded_log(T t)
 {
     const tp_scalar least = {.tag = TP_SCALAR_FLOAT, .v.f = 0x1p-149}, bound = {.tag = TP_SCALAR_FLOAT, .v.f = -100};

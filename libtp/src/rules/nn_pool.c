@@ -60,7 +60,7 @@ static int read_sizes(const char *op, const char *name, const tp_val *a, int nd,
     return 0;
 }
 
-/* kernel, stride (None: kernel), padding; sizes of the result. A window begins inside of the input or its left border. */
+/* kernel, stride (None: kernel), padding; sizes of the result. A window begins inside the input or its left border. */
 static int read_window(window *w, const tp_tensor *x, const tp_val *kernel, const tp_val *stride, const tp_val *padding,
                        const tp_val *dilation, bool ceil_mode)
 {

@@ -9,7 +9,18 @@ import pytest
 import tensorplay as tp
 from tensorplay import func
 from tensorplay.func import (
-    chunk_vmap, debug_unwrap, functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap,
+    chunk_vmap,
+    debug_unwrap,
+    functionalize,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    vjp,
+    vmap,
 )  # fmt: skip
 
 D = tp.float64
