@@ -64,7 +64,7 @@ static int read_operands(tp_call *c, operands *o)
 /* Sizes behind the stack dimension. */
 static const int64_t *sizes(const tp_tensor *t, bool stack) { return t->shape + stack; }
 
-#define SPATIAL(o, member, from)                                                           \
+#define SPATIAL(o, member, from)                                                       \
     for (int d = 3 - (o)->nd; d < 3; d++) (o)->c.d[d].member = (from)[d - 3 + (o)->nd]
 
 /* A result of [stacks,] lead..., spatial... */
@@ -72,8 +72,7 @@ static tp_tensor *result(const operands *o, int64_t x, int64_t y, const int64_t 
 {
     int64_t shape[TPI_DIMS_CAP];
     int n = 0;
-    if (o->a_stack || o->b_stack)
-        shape[n++] = o->stacks;
+    if (o->a_stack || o->b_stack) shape[n++] = o->stacks;
     shape[n++] = x;
     shape[n++] = y;
     tpi_copy_dims(shape + n, size, o->nd);
@@ -117,8 +116,12 @@ static int64_t rows_at_once(const job *j, int64_t channels)
 
 static void describe(job *j, const tpi_conv *c)
 {
-    *j = (job){.c = c, .size = tpi_esize(c->dtype), .taps = tpi_conv_taps(c), .in = tpi_conv_in(c),
-               .out = tpi_conv_out(c), .rows = c->d[0].out * c->d[1].out};
+    *j = (job){.c = c,
+               .size = tpi_esize(c->dtype),
+               .taps = tpi_conv_taps(c),
+               .in = tpi_conv_in(c),
+               .out = tpi_conv_out(c),
+               .rows = c->d[0].out * c->d[1].out};
 }
 
 static int report(const job *j)
@@ -147,18 +150,15 @@ static void forward_range(int64_t begin, int64_t end, void *ctx)
         char *y = c->y + (s * c->ys + n * c->yn + g * c->yg + row0 * c->d[2].out) * j->size;
         tpi_conv_columns(c, c->ci, row0, row1, x, cols, cells);
         int rc = tpi_gemm(c->dtype, 'N', 'N', c->co, cells, c->ci * j->taps, w, c->wo, cols, cells, false, y, c->yc);
-        if (rc)
-            j->status = rc;
+        if (rc) j->status = rc;
     }
     tpi_free(cols, bytes);
 }
 
 static int forward(const tpi_conv *c, int64_t numel)
 {
-    if (!numel)
-        return TP_OK;
-    if (tpi_conv_direct_fits(c))
-        return tpi_conv_direct(c);
+    if (!numel) return TP_OK;
+    if (tpi_conv_direct_fits(c)) return tpi_conv_direct(c);
     job j;
     describe(&j, c);
     j.step = rows_at_once(&j, c->ci);
@@ -204,10 +204,8 @@ int k_conv_forward(tp_call *call)
         c->yg = c->co * cells;
         c->yn = c->groups * c->yg;
         c->ys = c->samples * c->yn;
-        if (!c->ci || !taps)
-            zero(out);
-        else
-            rc = forward(c, out->numel);
+        if (!c->ci || !taps) zero(out);
+        else rc = forward(c, out->numel);
     }
     return finish(call, &o, out, rc);
 }
@@ -228,18 +226,16 @@ static void input_range(int64_t begin, int64_t end, void *ctx)
     for (int64_t t = begin; t < end; t++) {
         int64_t first = t % j->chunks * per, channels = min64(per, c->ci - first), image = t / j->chunks;
         int64_t g = image % c->groups, n = image / c->groups % c->samples, s = image / c->groups / c->samples;
-        if (channels <= 0)
-            continue;
+        if (channels <= 0) continue;
         char *x = (char *)c->x + (s * c->xs + n * c->xn + g * c->xg + first * c->xc) * j->size;
         const char *w = c->w + (s * c->ws + g * c->wg + first * c->wi) * j->size;
         for (int64_t row0 = 0; row0 < j->rows; row0 += j->step) {
             int64_t row1 = min64(row0 + j->step, j->rows), cells = (row1 - row0) * c->d[2].out;
             const char *y = c->y + (s * c->ys + n * c->yn + g * c->yg + row0 * c->d[2].out) * j->size;
-            int rc = tpi_gemm(c->dtype, 'T', 'N', channels * j->taps, cells, c->co, w, c->wo, y, c->yc, false, cols, cells);
-            if (rc)
-                j->status = rc;
-            else
-                tpi_conv_add_columns(c, channels, row0, row1, cols, cells, x);
+            int rc = tpi_gemm(c->dtype, 'T', 'N', channels * j->taps, cells, c->co, w, c->wo, y, c->yc, false, cols,
+                              cells);
+            if (rc) j->status = rc;
+            else tpi_conv_add_columns(c, channels, row0, row1, cols, cells, x);
         }
     }
     tpi_free(cols, bytes);
@@ -307,10 +303,8 @@ int k_conv_input_grad(tp_call *call)
         c->ys = o.a_stack ? c->samples * c->yn : 0;
         bool unit = c->d[0].stride == 1 && c->d[1].stride == 1 && c->d[2].stride == 1;
         tpi_conv m = mirrored(c);
-        if (!out->numel || !cells || !c->co || !taps)
-            zero(out);
-        else if (unit && tpi_conv_direct_fits(&m))
-            rc = tpi_conv_direct(&m);
+        if (!out->numel || !cells || !c->co || !taps) zero(out);
+        else if (unit && tpi_conv_direct_fits(&m)) rc = tpi_conv_direct(&m);
         else {
             job j;
             describe(&j, c);
@@ -337,8 +331,7 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
     int64_t per = (c->ci + j->chunks - 1) / j->chunks, width = c->d[2].out;
     bool narrow = width * j->size < 64 && j->step == j->rows;
     int64_t together = j->step < j->rows ? 1 : CHUNK_BYTES / (c->ci * j->taps * j->out * j->size);
-    if (together * j->out > 512)
-        together = 512 / j->out;
+    if (together * j->out > 512) together = 512 / j->out;
     together = together < 1 ? 1 : min64(together, c->samples);
     size_t column_bytes = (size_t)(per * j->taps * j->step * width * together * j->size);
     size_t bytes = column_bytes + (together > 1 ? (size_t)(c->co * j->out * together * j->size) : 0);
@@ -350,8 +343,7 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
     for (int64_t t = begin; t < end; t++) {
         int64_t first = t % j->chunks * per, channels = min64(per, c->ci - first);
         int64_t g = t / j->chunks % c->groups, s = t / j->chunks / c->groups, n_taps = channels * j->taps;
-        if (channels <= 0)
-            continue;
+        if (channels <= 0) continue;
         char *w = (char *)c->w + (s * c->ws + g * c->wg + first * c->wi) * j->size;
         bool add = false;
         for (int64_t n = 0; n < c->samples; n += together) {
@@ -362,25 +354,22 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
                 int64_t row1 = min64(row0 + j->step, j->rows), cells = (row1 - row0) * width, all = cells * images;
                 for (int64_t i = 0; i < images; i++) {
                     const char *image = x + i * c->xn * j->size;
-                    if (narrow)
-                        tpi_conv_rows(c, channels, image, cols + i * cells * n_taps * j->size, n_taps);
-                    else
-                        tpi_conv_columns(c, channels, row0, row1, image, cols + i * cells * j->size, all);
+                    if (narrow) tpi_conv_rows(c, channels, image, cols + i * cells * n_taps * j->size, n_taps);
+                    else tpi_conv_columns(c, channels, row0, row1, image, cols + i * cells * j->size, all);
                 }
                 const char *left = y + row0 * width * j->size;
                 int64_t lda = c->yc;
                 if (images > 1) {
                     for (int64_t k = 0; k < c->co; k++)
                         for (int64_t i = 0; i < images; i++)
-                            tpi_run_copy(side + (k * images + i) * cells * j->size, y + (i * c->yn + k * c->yc) * j->size,
-                                         cells * j->size);
+                            tpi_run_copy(side + (k * images + i) * cells * j->size,
+                                         y + (i * c->yn + k * c->yc) * j->size, cells * j->size);
                     left = side;
                     lda = all;
                 }
                 int rc = tpi_gemm(c->dtype, 'N', narrow ? 'N' : 'T', c->co, n_taps, all, left, lda, cols,
                                   narrow ? n_taps : all, add, w, c->wo);
-                if (rc)
-                    j->status = rc;
+                if (rc) j->status = rc;
                 add = true;
             }
         }
@@ -422,8 +411,7 @@ int k_conv_weight_grad(tp_call *call)
         c->yg = c->co * cells;
         c->yn = c->groups * c->yg;
         c->ys = o.b_stack ? c->samples * c->yn : 0;
-        if (!out->numel || !cells || !c->samples)
-            zero(out);
+        if (!out->numel || !cells || !c->samples) zero(out);
         else {
             job j;
             describe(&j, c);

@@ -10,29 +10,24 @@ static inline void tpi_run_copy(void *to, const void *from, int64_t bytes)
 {
     char *t = to;
     const char *f = from;
-#define BOTH_ENDS(N)                           \
-    {                                          \
-        char a[N], b[N];                       \
-        memcpy(a, f, N);                       \
-        memcpy(b, f + bytes - (N), N);         \
-        memcpy(t, a, N);                       \
-        memcpy(t + bytes - (N), b, N);         \
-        return;                                \
+#define BOTH_ENDS(N)                   \
+    {                                  \
+        char a[N], b[N];               \
+        memcpy(a, f, N);               \
+        memcpy(b, f + bytes - (N), N); \
+        memcpy(t, a, N);               \
+        memcpy(t + bytes - (N), b, N); \
+        return;                        \
     }
     if (bytes > 128) {
         memcpy(to, from, (size_t)bytes);
         return;
     }
-    if (bytes > 64)
-        BOTH_ENDS(64)
-    if (bytes >= 32)
-        BOTH_ENDS(32)
-    if (bytes >= 16)
-        BOTH_ENDS(16)
-    if (bytes >= 8)
-        BOTH_ENDS(8)
-    if (bytes >= 4)
-        BOTH_ENDS(4)
+    if (bytes > 64) BOTH_ENDS(64)
+    if (bytes >= 32) BOTH_ENDS(32)
+    if (bytes >= 16) BOTH_ENDS(16)
+    if (bytes >= 8) BOTH_ENDS(8)
+    if (bytes >= 4) BOTH_ENDS(4)
     for (int64_t i = 0; i < bytes; i++) t[i] = f[i];
 #undef BOTH_ENDS
 }

@@ -31,36 +31,37 @@ static inline void taps_of(const window *w, int64_t o, int64_t *t0, int64_t *t1,
 }
 
 /* The first of equal elements, and the first NaN: a later one wins only if it is larger, or NaN after a number. */
-#define PLANE(NAME, T, WINS)                                                                                      \
-    static void NAME(const pool_job *j, const T *x, T *y, int64_t *index)                                         \
-    {                                                                                                             \
-        const window *d = j->d;                                                                                   \
-        int64_t a0, a1, az, b0, b1, bz, c0, c1, cz;                                                               \
-        for (int64_t p = 0; p < d[0].out; p++) {                                                                  \
-            taps_of(&d[0], p, &a0, &a1, &az);                                                                     \
-            for (int64_t q = 0; q < d[1].out; q++) {                                                              \
-                taps_of(&d[1], q, &b0, &b1, &bz);                                                                 \
-                for (int64_t r = 0; r < d[2].out; r++) {                                                          \
-                    taps_of(&d[2], r, &c0, &c1, &cz);                                                             \
-                    int64_t best = ((az + a0 * d[0].dilation) * d[1].in + bz + b0 * d[1].dilation) * d[2].in +    \
-                                   cz + c0 * d[2].dilation;                                                       \
-                    T m = x[best];                                                                                \
-                    for (int64_t a = a0; a < a1; a++)                                                             \
-                        for (int64_t b = b0; b < b1; b++) {                                                       \
-                            int64_t row = ((az + a * d[0].dilation) * d[1].in + bz + b * d[1].dilation) * d[2].in + cz; \
-                            for (int64_t c = c0; c < c1; c++) {                                                   \
-                                T v = x[row + c * d[2].dilation];                                                 \
-                                if (WINS) {                                                                       \
-                                    m = v;                                                                        \
-                                    best = row + c * d[2].dilation;                                               \
-                                }                                                                                 \
-                            }                                                                                     \
-                        }                                                                                         \
-                    *y++ = m;                                                                                     \
-                    *index++ = best;                                                                              \
-                }                                                                                                 \
-            }                                                                                                     \
-        }                                                                                                         \
+#define PLANE(NAME, T, WINS)                                                                                        \
+    static void NAME(const pool_job *j, const T *x, T *y, int64_t *index)                                           \
+    {                                                                                                               \
+        const window *d = j->d;                                                                                     \
+        int64_t a0, a1, az, b0, b1, bz, c0, c1, cz;                                                                 \
+        for (int64_t p = 0; p < d[0].out; p++) {                                                                    \
+            taps_of(&d[0], p, &a0, &a1, &az);                                                                       \
+            for (int64_t q = 0; q < d[1].out; q++) {                                                                \
+                taps_of(&d[1], q, &b0, &b1, &bz);                                                                   \
+                for (int64_t r = 0; r < d[2].out; r++) {                                                            \
+                    taps_of(&d[2], r, &c0, &c1, &cz);                                                               \
+                    int64_t best = ((az + a0 * d[0].dilation) * d[1].in + bz + b0 * d[1].dilation) * d[2].in + cz + \
+                                   c0 * d[2].dilation;                                                              \
+                    T m = x[best];                                                                                  \
+                    for (int64_t a = a0; a < a1; a++)                                                               \
+                        for (int64_t b = b0; b < b1; b++) {                                                         \
+                            int64_t row = ((az + a * d[0].dilation) * d[1].in + bz + b * d[1].dilation) * d[2].in + \
+                                          cz;                                                                       \
+                            for (int64_t c = c0; c < c1; c++) {                                                     \
+                                T v = x[row + c * d[2].dilation];                                                   \
+                                if (WINS) {                                                                         \
+                                    m = v;                                                                          \
+                                    best = row + c * d[2].dilation;                                                 \
+                                }                                                                                   \
+                            }                                                                                       \
+                        }                                                                                           \
+                    *y++ = m;                                                                                       \
+                    *index++ = best;                                                                                \
+                }                                                                                                   \
+            }                                                                                                       \
+        }                                                                                                           \
     }
 PLANE(plane_f32, float, v > m || (v != v && m == m))
 PLANE(plane_f64, double, v > m || (v != v && m == m))
@@ -74,19 +75,19 @@ PLANE(plane_u64, uint64_t, v > m)
 PLANE(plane_i64, int64_t, v > m)
 
 /* Windows of two by two that neither overlap nor leave anything out: a choice of four, without branches. */
-#define PAIRS(NAME, T, I)                                                                                         \
-    TP_CLONES static void NAME(int64_t n, const T *restrict top, const T *restrict low, I at, I width,            \
-                               T *restrict y, int64_t *restrict index)                                            \
-    {                                                                                                             \
-        for (int64_t r = 0; r < n; r++) {                                                                         \
-            T a = top[2 * r], b = top[2 * r + 1], c = low[2 * r], d = low[2 * r + 1];                             \
-            bool right = (b > a) | ((b != b) & (a == a)), lower_right = (d > c) | ((d != d) & (c == c));          \
-            T u = right ? b : a, v = lower_right ? d : c;                                                         \
-            I iu = right, iv = width + lower_right;                                                               \
-            bool lower = (v > u) | ((v != v) & (u == u));                                                         \
-            y[r] = lower ? v : u;                                                                                 \
-            index[r] = (int64_t)(at + (I)(2 * r) + (lower ? iv : iu));                                            \
-        }                                                                                                         \
+#define PAIRS(NAME, T, I)                                                                                             \
+    TP_CLONES static void NAME(int64_t n, const T *restrict top, const T *restrict low, I at, I width, T *restrict y, \
+                               int64_t *restrict index)                                                               \
+    {                                                                                                                 \
+        for (int64_t r = 0; r < n; r++) {                                                                             \
+            T a = top[2 * r], b = top[2 * r + 1], c = low[2 * r], d = low[2 * r + 1];                                 \
+            bool right = (b > a) | ((b != b) & (a == a)), lower_right = (d > c) | ((d != d) & (c == c));              \
+            T u = right ? b : a, v = lower_right ? d : c;                                                             \
+            I iu = right, iv = width + lower_right;                                                                   \
+            bool lower = (v > u) | ((v != v) & (u == u));                                                             \
+            y[r] = lower ? v : u;                                                                                     \
+            index[r] = (int64_t)(at + (I)(2 * r) + (lower ? iv : iu));                                                \
+        }                                                                                                             \
     }
 PAIRS(pairs_f32, float, int32_t)
 PAIRS(pairs_f64, double, int64_t)
@@ -101,29 +102,30 @@ static void pool_range(int64_t begin, int64_t end, void *ctx)
     const pool_job *j = ctx;
     int size = tpi_esize(j->dtype);
     const window *h = &j->d[1], *w = &j->d[2];
-    bool quick = j->d[0].in == 1 && j->d[0].taps == 1 && j->d[0].out == 1 && j->d[0].pad == 0 && halves(h) && halves(w) &&
-                 j->in < INT32_MAX;
+    bool quick = j->d[0].in == 1 && j->d[0].taps == 1 && j->d[0].out == 1 && j->d[0].pad == 0 && halves(h) &&
+                 halves(w) && j->in < INT32_MAX;
     for (int64_t i = begin; i < end; i++) {
         const char *x = j->x + i * j->in * size;
         char *y = j->y + i * j->out * size;
         int64_t *index = j->index + i * j->out;
-#define CALL(NAME) NAME(j, (const void *)x, (void *)y, index); break
+#define CALL(NAME)                              \
+    NAME(j, (const void *)x, (void *)y, index); \
+    break
         switch (j->dtype) {
         case TP_FLOAT32:
-            if (!quick)
-                plane_f32(j, (const float *)x, (float *)y, index);
+            if (!quick) plane_f32(j, (const float *)x, (float *)y, index);
             for (int64_t q = 0; quick && q < h->out; q++)
                 pairs_f32(w->out, (const float *)x + 2 * q * w->in, (const float *)x + (2 * q + 1) * w->in,
                           (int32_t)(2 * q * w->in), (int32_t)w->in, (float *)y + q * w->out, index + q * w->out);
             break;
         case TP_FLOAT64:
-            if (!quick)
-                plane_f64(j, (const double *)x, (double *)y, index);
+            if (!quick) plane_f64(j, (const double *)x, (double *)y, index);
             for (int64_t q = 0; quick && q < h->out; q++)
                 pairs_f64(w->out, (const double *)x + 2 * q * w->in, (const double *)x + (2 * q + 1) * w->in,
                           2 * q * w->in, w->in, (double *)y + q * w->out, index + q * w->out);
             break;
-        case TP_BOOL: case TP_UINT8: CALL(plane_u8);
+        case TP_BOOL:
+        case TP_UINT8: CALL(plane_u8);
         case TP_INT8: CALL(plane_i8);
         case TP_UINT16: CALL(plane_u16);
         case TP_INT16: CALL(plane_i16);
@@ -147,10 +149,9 @@ int k_max_pool_nd(tp_call *c)
     for (int d = 0; d < 3; d++) {
         int k = d - 3 + nd;
         j.d[d] = (window){1, 1, 1, 1, 0, 1};
-        if (k < 0)
-            continue;
-        j.d[d] = (window){self->shape[lead + k], a[2].v.ints[k], a[1].v.ints[k], a[3].v.ints[k], a[4].v.ints[k],
-                          a[5].v.ints[k]};
+        if (k < 0) continue;
+        j.d[d] = (window){self->shape[lead + k], a[2].v.ints[k], a[1].v.ints[k],
+                          a[3].v.ints[k],        a[4].v.ints[k], a[5].v.ints[k]};
         shape[lead + k] = j.d[d].out;
         j.in *= j.d[d].in;
         j.out *= j.d[d].out;

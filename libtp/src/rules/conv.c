@@ -7,7 +7,7 @@
  *
  * NOTE: mapped convolutions
  * Where one operand is shared, the batch dimension of the other becomes part of its samples or of its channels, and
- * there is one convolution. Where both are mapped it is a leading dimension of both, a stack, which the kernels walk. */
+ * there is one convolution. Where both are mapped it is a leading dimension of both, a stack, that the kernels walk. */
 #include "rules/shape_util.h"
 #include "tpi_ops.h"
 #include "x_ops.h"
@@ -21,8 +21,7 @@ static T apply(const tp_op *op, const tp_val *a, T x, T y, const int64_t *size, 
 {
     tp_val args[NARGS];
     tp_tensor *out[1];
-    if (!x || !y)
-        return NULL;
+    if (!x || !y) return NULL;
     memcpy(args, a, sizeof args);
     args[A] = val_t(x);
     args[B] = val_t(y);
@@ -38,8 +37,7 @@ static void by_argument(tp_vjp_ctx *c, int i, const tp_op *op, bool cotangent_fi
 {
     const tp_val *a = c->args;
     T self = arg_t(&a[i]), other = arg_t(&a[1 - i]), g = c->grads[0];
-    if (!c->need[i] || !g)
-        return;
+    if (!c->need[i] || !g) return;
     other = x_conj(other);
     T r = apply(op, a, cotangent_first ? g : other, cotangent_first ? other : g, spatial(a, self), arg_i(&a[GROUPS]));
     c->out[i] = x_sum_to_shape(r, self->ndim, self->shape);
@@ -73,8 +71,7 @@ static T merged(T t, int bdim, int d)
 {
     int64_t shape[TPI_DIMS_CAP];
     t = x_movedim1(t, bdim, d);
-    if (!t)
-        return NULL;
+    if (!t) return NULL;
     tpi_copy_dims(shape, t->shape, d);
     shape[d] = t->shape[d] * t->shape[d + 1];
     tpi_copy_dims(shape + d + 1, t->shape + d + 2, t->ndim - d - 2);
@@ -85,8 +82,7 @@ static T merged(T t, int bdim, int d)
 static T parted(T t, int d, int64_t first)
 {
     int64_t shape[TPI_DIMS_CAP];
-    if (!t)
-        return NULL;
+    if (!t) return NULL;
     tpi_copy_dims(shape, t->shape, d);
     shape[d] = first;
     shape[d + 1] = first ? t->shape[d] / first : 0;
@@ -103,20 +99,15 @@ static int stacked(tp_batch_ctx *c)
     bool nested = tpi_nsample(c, A) > base || tpi_nsample(c, B) > base;
     for (int i = 0; i < 2; i++) {
         t[i] = tpi_batch_front(c, i);
-        if (t[i] && tpi_nsample(c, i) > base)
-            inner = t[i]->shape[bdim_of(c, i) >= 0];
+        if (t[i] && tpi_nsample(c, i) > base) inner = t[i]->shape[bdim_of(c, i) >= 0];
     }
     for (int i = 0; i < 2 && nested; i++) {
         bool mapped = bdim_of(c, i) >= 0, stack = tpi_nsample(c, i) > base;
         int64_t shape[TPI_DIMS_CAP];
-        if (!t[i] || (!mapped && !stack))
-            continue;
-        if (mapped && !stack)
-            t[i] = x_unsqueeze_at(t[i], 1);
-        else if (!mapped)
-            t[i] = x_unsqueeze_at(t[i], 0);
-        if (!t[i])
-            continue;
+        if (!t[i] || (!mapped && !stack)) continue;
+        if (mapped && !stack) t[i] = x_unsqueeze_at(t[i], 1);
+        else if (!mapped) t[i] = x_unsqueeze_at(t[i], 0);
+        if (!t[i]) continue;
         shape[0] = c->size;
         shape[1] = inner;
         tpi_copy_dims(shape + 2, t[i]->shape + 2, base);
@@ -157,27 +148,21 @@ static bool only(tp_batch_ctx *c, int i) { return bdim_of(c, i) >= 0 && bdim_of(
 
 int conv_forward__batch(tp_batch_ctx *c)
 {
-    if (simple(c) && only(c, A))
-        return folded(c, A, 0, 0); /* samples */
-    if (simple(c) && only(c, B) && arg_i(&c->args[GROUPS]) == 1)
-        return folded(c, B, 0, 1); /* output channels */
+    if (simple(c) && only(c, A)) return folded(c, A, 0, 0); /* samples */
+    if (simple(c) && only(c, B) && arg_i(&c->args[GROUPS]) == 1) return folded(c, B, 0, 1); /* output channels */
     return stacked(c);
 }
 
 int conv_input_grad__batch(tp_batch_ctx *c)
 {
-    if (simple(c) && only(c, A))
-        return folded(c, A, 0, 0);
-    if (simple(c) && only(c, B) && arg_i(&c->args[GROUPS]) == 1)
-        return folded(c, B, 1, 1); /* input channels */
+    if (simple(c) && only(c, A)) return folded(c, A, 0, 0);
+    if (simple(c) && only(c, B) && arg_i(&c->args[GROUPS]) == 1) return folded(c, B, 1, 1); /* input channels */
     return stacked(c);
 }
 
 int conv_weight_grad__batch(tp_batch_ctx *c)
 {
-    if (simple(c) && only(c, A) && arg_i(&c->args[GROUPS]) == 1)
-        return folded(c, A, 1, 1); /* input channels */
-    if (simple(c) && only(c, B) && arg_i(&c->args[GROUPS]) == 1)
-        return folded(c, B, 1, 0); /* output channels */
+    if (simple(c) && only(c, A) && arg_i(&c->args[GROUPS]) == 1) return folded(c, A, 1, 1); /* input channels */
+    if (simple(c) && only(c, B) && arg_i(&c->args[GROUPS]) == 1) return folded(c, B, 1, 0); /* output channels */
     return stacked(c);
 }

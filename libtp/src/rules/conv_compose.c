@@ -35,8 +35,8 @@ static int check_shapes(const window *w, const tp_tensor *x, const tp_tensor *k,
     if (k->ndim != w->nd + 2)
         return tpi_fail(TP_ERR_RUNTIME, "%s: weight must have %d dimensions, got shape %s", op, w->nd + 2, tpi_str(k));
     if (x->ndim != w->nd + 2 && x->ndim != w->nd + 1)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", op, w->nd + 1, w->nd + 2,
-                        tpi_str(x));
+        return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", op, w->nd + 1,
+                        w->nd + 2, tpi_str(x));
     if (x->dtype == TP_BOOL || k->dtype == TP_BOOL)
         return tpi_fail(TP_ERR_TYPE, "%s: not defined for bool; convert to an integer dtype first", op);
     int64_t channels = x->shape[x->ndim - w->nd - 1], in = w->transposed ? k->shape[0] : k->shape[1] * w->groups;
@@ -44,12 +44,13 @@ static int check_shapes(const window *w, const tp_tensor *x, const tp_tensor *k,
     if (w->groups < 1)
         return tpi_fail(TP_ERR_RUNTIME, "%s: groups must be positive, got %lld", op, (long long)w->groups);
     if (channels != in)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: input of shape %s has %lld channels, weight of shape %s with groups=%lld "
-                                        "needs %lld", op, tpi_str(x), (long long)channels, tpi_str(k),
-                        (long long)w->groups, (long long)in);
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "%s: input of shape %s has %lld channels, weight of shape %s with groups=%lld "
+                        "needs %lld",
+                        op, tpi_str(x), (long long)channels, tpi_str(k), (long long)w->groups, (long long)in);
     if (k->shape[0] % w->groups)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: the first dimension of weight, shape %s, is no multiple of groups=%lld", op,
-                        tpi_str(k), (long long)w->groups);
+        return tpi_fail(TP_ERR_RUNTIME, "%s: the first dimension of weight, shape %s, is no multiple of groups=%lld",
+                        op, tpi_str(k), (long long)w->groups);
     for (int d = 0; d < w->nd; d++)
         if (k->shape[2 + d] == 0)
             return tpi_fail(TP_ERR_RUNTIME, "%s: weight of shape %s has an empty window", op, tpi_str(k));
@@ -66,24 +67,25 @@ static int result_size(window *w, const tp_tensor *x, const tp_tensor *k, int64_
         if (w->transposed) {
             size[d] = (in - 1) * w->stride[d] - 2 * w->padding[d] + reach + w->extra[d];
             if (w->extra[d] >= w->stride[d] && w->extra[d] >= w->dilation[d])
-                return tpi_fail(TP_ERR_RUNTIME, "%s: output_padding %lld must be smaller than stride %lld or dilation %lld",
-                                w->op, (long long)w->extra[d], (long long)w->stride[d], (long long)w->dilation[d]);
+                return tpi_fail(TP_ERR_RUNTIME,
+                                "%s: output_padding %lld must be smaller than stride %lld or dilation %lld", w->op,
+                                (long long)w->extra[d], (long long)w->stride[d], (long long)w->dilation[d]);
             if (in == 0 || size[d] < 0)
                 return tpi_fail(TP_ERR_RUNTIME, "%s: the result of an input of shape %s would be of size %lld", w->op,
                                 tpi_str(x), (long long)size[d]);
             continue;
         }
         if (w->same) {
-            if (w->stride[d] != 1)
-                return tpi_fail(TP_ERR_RUNTIME, "%s: padding='same' needs stride 1", w->op);
+            if (w->stride[d] != 1) return tpi_fail(TP_ERR_RUNTIME, "%s: padding='same' needs stride 1", w->op);
             w->padding[d] = (reach - 1) / 2;
             size[d] = in;
             continue;
         }
         int64_t padded = in + 2 * w->padding[d];
         if (padded < reach)
-            return tpi_fail(TP_ERR_RUNTIME, "%s: the window of weight, shape %s, is larger than the padded input of shape %s",
-                            w->op, tpi_str(k), tpi_str(x));
+            return tpi_fail(TP_ERR_RUNTIME,
+                            "%s: the window of weight, shape %s, is larger than the padded input of shape %s", w->op,
+                            tpi_str(k), tpi_str(x));
         size[d] = (padded - reach) / w->stride[d] + 1;
     }
     return 0;
@@ -91,8 +93,7 @@ static int result_size(window *w, const tp_tensor *x, const tp_tensor *k, int64_
 
 static T with_bias(T r, T bias, int nd)
 {
-    if (!bias || !r)
-        return r;
+    if (!bias || !r) return r;
     int64_t shape[MAX_SPATIAL + 1] = {bias->shape[0], 1, 1, 1};
     return x_add(r, x_reshape_to(bias, nd + 1, shape), &tpi_one);
 }
@@ -102,19 +103,15 @@ static int convolve(tp_call *c, window *w)
     T x = arg_t(&c->args[0]), k = arg_t(&c->args[1]), bias = arg_t(&c->args[2]);
     int64_t size[MAX_SPATIAL];
     int rc, nd = w->nd;
-    if ((rc = check_shapes(w, x, k, bias)) || (rc = result_size(w, x, k, size)))
-        return rc;
+    if ((rc = check_shapes(w, x, k, bias)) || (rc = result_size(w, x, k, size))) return rc;
     bool unbatched = x->ndim == nd + 1;
     tpi_scope s;
     tpi_scope_open(&s);
-    if (unbatched)
-        x = x_unsqueeze_at(x, 0);
-    T r = w->transposed
-              ? x_conv_input_grad(x, k, size, nd, w->stride, nd, w->padding, nd, w->dilation, nd, w->groups)
-              : x_conv_forward(x, k, size, nd, w->stride, nd, w->padding, nd, w->dilation, nd, w->groups);
+    if (unbatched) x = x_unsqueeze_at(x, 0);
+    T r = w->transposed ? x_conv_input_grad(x, k, size, nd, w->stride, nd, w->padding, nd, w->dilation, nd, w->groups)
+                        : x_conv_forward(x, k, size, nd, w->stride, nd, w->padding, nd, w->dilation, nd, w->groups);
     r = with_bias(r, bias, nd);
-    if (unbatched && r)
-        r = x_reshape_to(r, nd + 1, r->shape + 1);
+    if (unbatched && r) r = x_reshape_to(r, nd + 1, r->shape + 1);
     return scope_result(&s, c, r);
 }
 
@@ -128,10 +125,8 @@ static int plain(tp_call *c, const char *op, int nd)
         (rc = read_sizes(op, "dilation", &c->args[5], nd, 1, w.dilation)))
         return rc;
     if (pad->tag != TPI_STR) {
-        if ((rc = read_sizes(op, "padding", pad, nd, 0, w.padding)))
-            return rc;
-    } else if (!strcmp(pad->v.str, "same"))
-        w.same = true;
+        if ((rc = read_sizes(op, "padding", pad, nd, 0, w.padding))) return rc;
+    } else if (!strcmp(pad->v.str, "same")) w.same = true;
     else if (strcmp(pad->v.str, "valid"))
         return tpi_fail(TP_ERR_VALUE, "%s: padding must be numbers, 'same' or 'valid', got '%s'", op, pad->v.str);
     return convolve(c, &w);
