@@ -151,3 +151,15 @@ def test_a_saved_value_that_was_overwritten_is_reported():
     with pytest.raises(RuntimeError, match=r"mul.*modified by an in-place operation") as caught:
         grad(f)(x)
     assert "\n" not in str(caught.value)
+
+
+def test_a_tensor_that_a_leaf_was_copied_into_is_no_leaf():
+    leaf = tp.tensor([1.0, 2.0], dtype=tp.float64, requires_grad=True)
+    y = tp.zeros(2, dtype=tp.float64)
+    y.copy_(leaf)
+    assert y.requires_grad and not y.is_leaf
+    y.mul_(3.0)
+    y[0] += 1.0
+    (y * y).sum().backward()
+    assert_close(leaf.grad, tp.tensor([24.0, 36.0], dtype=tp.float64))
+    assert y.grad is None

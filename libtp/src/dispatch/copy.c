@@ -116,7 +116,8 @@ static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (rc) return rc;
     rc = write_below(id, dst, src->level == id ? src->value : src);
     if (rc || !tracked) return rc;
-    if (dst == root) { /* written whole: src's history is now dst's */
+    /* Written whole: src's history is now dst's. Not a leaf's, though: dst would pass for that leaf. */
+    if (dst == root && !(snode && snode->kind == TPI_NODE_LEAF)) {
         if (snode) tpi_node_retain(snode);
         tp_node *old = root->node;
         root->node = snode;
@@ -130,7 +131,7 @@ static int write_reverse(const tpi_level_ref *l, uint64_t id, tp_tensor *dst, tp
     if (!n) return TP_ERR_MEMORY;
     n->chain = dst->chain;
     if (n->chain) atomic_fetch_add_explicit(&n->chain->refs, 1, memory_order_relaxed);
-    tpi_node_set_edge(n, 0, root->node, root->out_nr);
+    if (dst != root) tpi_node_set_edge(n, 0, root->node, root->out_nr);
     tpi_node_set_edge(n, 1, snode, snr);
     tp_node *old = root->node;
     root->node = n;

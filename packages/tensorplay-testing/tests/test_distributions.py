@@ -1,11 +1,11 @@
-"""What random operators draw has the distribution that they name: tests at a fixed seed, whose chance to fail is known."""
+"""What random operators draw has the distribution that they name. At fixed seeds, so that a failure is a fault."""
 
 import numpy as np
 import pytest
 
-stats = pytest.importorskip("scipy.stats")
-
 import tensorplay as tp
+
+stats = pytest.importorskip("scipy.stats")
 
 N = 40_000
 LEVEL = 1e-4  # of each test, were the seed not fixed
