@@ -127,3 +127,23 @@ def test_initialisers_have_their_variance():
         assert abs(fill(w).numpy().std() / std - 1) < 0.02
     t = nn.init.trunc_normal_(w).numpy()
     assert np.abs(t).max() <= 2 and 0.8 < t.std() < 0.95
+
+
+def test_max_pool_returns_positions():
+    x = np.array([[[1.0, 5.0, 2.0, 0.0], [4.0, 3.0, 9.0, 9.0]]])
+    values, indices = nn.MaxPool2d(2, return_indices=True)(tp.tensor(x))
+    np.testing.assert_array_equal(values.numpy(), [[[5, 9]]])
+    np.testing.assert_array_equal(indices.numpy(), [[[1, 6]]])
+    np.testing.assert_array_equal(nn.functional.max_pool2d(tp.tensor(x), 2).numpy(), [[[5, 9]]])
+
+
+def test_convolution_against_its_definition():
+    net = nn.Conv2d(2, 3, (2, 3), stride=(1, 2), padding=1).double()
+    x = np.random.default_rng(0).standard_normal((1, 2, 4, 5))
+    w, b = net.weight.detach().numpy(), net.bias.detach().numpy()
+    p = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    out = np.zeros((1, 3, 5, 3))
+    for i in range(5):
+        for j in range(3):
+            out[0, :, i, j] = (w * p[0, None, :, i : i + 2, 2 * j : 2 * j + 3]).sum((1, 2, 3)) + b
+    np.testing.assert_allclose(net(tp.tensor(x)).detach().numpy(), out)

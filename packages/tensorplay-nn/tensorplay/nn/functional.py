@@ -1,11 +1,11 @@
 """Layers as functions. Kernels and rules are libtp's; this is a namespace over them."""
 
-import tensorplay as tp
-from tensorplay import _ops
+import tensorplay as _tp
+from tensorplay import _ops as _table
 
-globals().update(_ops.NAMESPACES.get("nn.functional", {}))
+globals().update(_table.NAMESPACES.get("nn.functional", {}))
 
-tanh, sigmoid = tp.tanh, tp.sigmoid
+tanh, sigmoid = _tp.tanh, _tp.sigmoid
 
 
 def _activation(name, write, compute, doc):
@@ -17,8 +17,8 @@ def _activation(name, write, compute, doc):
     return f
 
 
-relu = _activation("relu", lambda x: x.copy_(tp.relu(x)), tp.relu, "max(x, 0), element by element; NaN stays NaN.")
-silu = _activation("silu", lambda x: x.copy_(tp.silu(x)), tp.silu, "x * sigmoid(x), element by element.")
+relu = _activation("relu", lambda x: x.copy_(_tp.relu(x)), _tp.relu, "max(x, 0), element by element; NaN stays NaN.")
+silu = _activation("silu", lambda x: x.copy_(_tp.silu(x)), _tp.silu, "x * sigmoid(x), element by element.")
 
 
 def relu_(input):
@@ -26,29 +26,45 @@ def relu_(input):
     return relu(input, True)
 
 
-gelu, softplus = tp.gelu, tp.softplus
+gelu, softplus = _tp.gelu, _tp.softplus
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """x where positive, negative_slope * x elsewhere; inplace=True writes into input."""
-    out = tp.leaky_relu(input, negative_slope)
+    out = _tp.leaky_relu(input, negative_slope)
     return input.copy_(out) if inplace else out
 
 
 def elu(input, alpha=1.0, inplace=False):
     """x where positive, alpha * (exp(x) - 1) elsewhere; inplace=True writes into input."""
-    out = tp.elu(input, alpha)
+    out = _tp.elu(input, alpha)
     return input.copy_(out) if inplace else out
+
+
+def _pool(dims):
+    name = f"max_pool{dims}d"
+    values, with_indices = (_table.NAMESPACES["nn.functional"][n] for n in (name, f"{name}_with_indices"))
+
+    def pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        f = with_indices if return_indices else values
+        return f(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"{values.__doc__}\n\nreturn_indices=True: (values, indices), as {name}_with_indices."
+    return pool
+
+
+max_pool1d, max_pool2d, max_pool3d = _pool(1), _pool(2), _pool(3)
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """exp(x) / sum(exp(x)) along dim (None: dimension 0 for 0-, 1- and 3-d inputs, else 1), in dtype if given."""
-    return tp.softmax(input, _softmax_dim(input, dim), dtype=dtype)
+    return _tp.softmax(input, _softmax_dim(input, dim), dtype=dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """The logarithm of the softmax along dim, computed without leaving the log domain."""
-    return tp.log_softmax(input, _softmax_dim(input, dim), dtype=dtype)
+    return _tp.log_softmax(input, _softmax_dim(input, dim), dtype=dtype)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
