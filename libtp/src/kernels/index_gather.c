@@ -71,6 +71,29 @@ typedef struct gather_job {
 
 enum { BLOCK = 256 };
 
+/* Offsets into self of n entries of index, si apart; negative if one is out of range. */
+static inline __attribute__((always_inline)) int64_t block_offsets(int64_t *off, const int64_t *index, int64_t n,
+                                                                   int64_t si, int64_t ss, int64_t along,
+                                                                   int64_t length)
+{
+    int64_t bad = 0;
+#define OFFSETS(SI, SS, ALONG)                                          \
+    for (int64_t k = 0; k < n; k++) {                                   \
+        int64_t v = index[k * (SI)];                                    \
+        v += length & (v >> 63);                                        \
+        bad |= v | (int64_t)((uint64_t)length - 1 - (uint64_t)v);       \
+        off[k] = (int64_t)((uint64_t)v * (uint64_t)(ALONG)) + k * (SS); \
+    }
+    /* Along the last dimension of contiguous tensors the steps are constants. */
+    if (si == 1 && ss == 0 && along == 1) {
+        OFFSETS(1, 0, 1)
+    } else {
+        OFFSETS(si, ss, along)
+    }
+#undef OFFSETS
+    return bad;
+}
+
 TP_CLONES static void gather_range(int64_t begin, int64_t end, void *arg)
 {
     gather_job *j = arg;
@@ -91,21 +114,9 @@ TP_CLONES static void gather_range(int64_t begin, int64_t end, void *arg)
         const int64_t *ix = j->index + index;
         /* A block at a time, offsets first: both loops become vector code. */
         for (int64_t x = x0; x < x1; x += BLOCK) {
-            int64_t off[BLOCK], n = x1 - x < BLOCK ? x1 - x : BLOCK, bad = 0;
+            int64_t off[BLOCK], n = x1 - x < BLOCK ? x1 - x : BLOCK, bad;
             const int64_t *at = ix + x * si;
-#define OFFSETS(SI, SS, ALONG)                                          \
-    for (int64_t k = 0; k < n; k++) {                                   \
-        int64_t v = at[k * (SI)];                                       \
-        v += length & (v >> 63);                                        \
-        bad |= v | (int64_t)((uint64_t)length - 1 - (uint64_t)v);       \
-        off[k] = (int64_t)((uint64_t)v * (uint64_t)(ALONG)) + k * (SS); \
-    }
-            if (si == 1 && ss == 0 && along == 1) {
-                OFFSETS(1, 0, 1)
-            } else {
-                OFFSETS(si, ss, along)
-            }
-#undef OFFSETS
+            bad = block_offsets(off, at, n, si, ss, along, length);
             if (bad < 0) {
                 for (wrong = x; ix[wrong * si] >= -length && ix[wrong * si] < length;) wrong++;
                 break;
@@ -140,37 +151,37 @@ typedef struct scatter_job {
     char *dst;
     int dtype, size;
     bool add;
+    tpi_bad_index bad;
 } scatter_job;
 
-static void scatter_walk(const walk *w, const int64_t *index, const char *src, char *dst, const scatter_job *j)
+TP_CLONES static void scatter_walk(const walk *w, const int64_t *index, const char *src, char *dst, scatter_job *j)
 {
     int64_t at[TPI_DIMS_CAP] = {0}, self = 0, other = 0;
     int last = w->ndim - 1;
-    int64_t inner = w->shape[last], si = w->sindex[last], so = w->sother[last], ss = w->sself[last], along = w->along,
-            length = w->length;
-    bool plain = si == 1 && so == 1 && ss == 0 && along == 1;
+    int64_t inner = w->shape[last], si = w->sindex[last], so = w->sother[last], ss = w->sself[last];
     for (;;) {
-#define WRITE(T, STORE, SI, SO, SS, ALONG)                                             \
-    for (int64_t x = 0; x < inner; x++) {                                              \
-        int64_t v = index[x * SI];                                                     \
-        v += v < 0 ? length : 0;                                                       \
-        STORE(((T *)dst + self)[v * ALONG + x * SS], ((const T *)src + other)[x * SO]) \
-    }
-#define SCATTER(T, STORE)                  \
-    if (plain) {                           \
-        WRITE(T, STORE, 1, 1, 0, 1)        \
-    } else {                               \
-        WRITE(T, STORE, si, so, ss, along) \
+        for (int64_t x = 0; x < inner; x += BLOCK) {
+            int64_t off[BLOCK], n = inner - x < BLOCK ? inner - x : BLOCK;
+            if (block_offsets(off, index + x * si, n, si, ss, w->along, w->length) < 0) {
+                while (index[x * si] >= -w->length && index[x * si] < w->length) x++;
+                tpi_note_bad(&j->bad, index[x * si], w->dim, w->length);
+                return;
+            }
+#define SCATTER(T, STORE)                                           \
+    {                                                               \
+        T *o = (T *)dst + self + x * ss;                            \
+        const T *s = (const T *)src + other + x * so;               \
+        for (int64_t k = 0; k < n; k++) STORE(o[off[k]], s[k * so]) \
     }
 #define MOVE(T) SCATTER(T, TPI_STORE_SET)
-        if (j->add) {
-            TPI_BY_SUM(j->dtype, SCATTER)
-        } else {
-            TPI_BY_SIZE(j->size, MOVE)
-        }
+            if (j->add) {
+                TPI_BY_SUM(j->dtype, SCATTER)
+            } else {
+                TPI_BY_SIZE(j->size, MOVE)
+            }
 #undef MOVE
 #undef SCATTER
-#undef WRITE
+        }
         int d = last - 1;
         for (; d >= 0; d--) {
             self += w->sself[d];
@@ -188,7 +199,7 @@ static void scatter_walk(const walk *w, const int64_t *index, const char *src, c
 
 static void scatter_range(int64_t begin, int64_t end, void *arg)
 {
-    const scatter_job *j = arg;
+    scatter_job *j = arg;
     walk w = j->w;
     const int64_t *index = j->index;
     const char *src = j->src;
@@ -204,7 +215,7 @@ static void scatter_range(int64_t begin, int64_t end, void *arg)
     scatter_walk(&w, index, src, dst, j);
 }
 
-/* Whether every index is in range, before anything is written. */
+/* Whether every index is in range: before something is written that outlives a failing call. */
 typedef struct check_job {
     walk w;
     const int64_t *index;
@@ -319,7 +330,7 @@ int k_scatter(tp_call *c)
     src = preset ? tpi_apart(src, target) : tpi_retain(src);
     if (!rc && !src) rc = tp_error_code();
     if (!rc) rc = walk_begin(&w, "scatter", target, arg_i(&c->args[1]), index, src);
-    if (!rc && index->numel) rc = check_all("scatter", &w, index);
+    if (!rc && preset && index->numel) rc = check_all("scatter", &w, index);
     if (!rc && !(out = tpi_written(c))) rc = tp_error_code();
     if (!rc && !preset) rc = walk_begin(&w, "scatter", out, arg_i(&c->args[1]), index, src);
     if (!rc && index->numel) {
@@ -330,11 +341,13 @@ int k_scatter(tp_call *c)
                          tpi_data(out),
                          out->dtype,
                          tpi_esize(out->dtype),
-                         arg_b(&c->args[4])};
+                         arg_b(&c->args[4]),
+                         {0}};
         for (int i = 0; i < w.ndim; i++)
             if (i != w.dim && w.shape[i] > 1 && (j.split < 0 || w.shape[i] > w.shape[j.split])) j.split = i;
         int64_t n = j.split < 0 ? 1 : w.shape[j.split];
         tpi_parallel_for(n, (1 << 15) / (index->numel / n) + 1, scatter_range, &j);
+        rc = tpi_report_bad("scatter", &j.bad);
     }
     tp_release(index);
     tp_release(src);
