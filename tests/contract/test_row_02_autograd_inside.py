@@ -3,7 +3,7 @@
 import pytest
 
 import tensorplay as tp
-from tensorplay.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from tensorplay.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 from tensorplay.testing import assert_close
 
 X = tp.tensor([0.5, -1.0, 2.0], dtype=tp.float64)
@@ -78,6 +78,13 @@ def test_a_tensor_that_requires_grad_may_leave_a_transform():
     assert_close(t, 2 * X)
     assert_close(grad(lambda x: leaves(x).sum())(X), tp.full((3,), 2.0, dtype=tp.float64))
     assert not vmap(leaves)(X).requires_grad
+    beside = lambda x: tp.ones(3, dtype=tp.float64).requires_grad_() * x
+    assert_close(jacrev(beside)(X), tp.eye(3, dtype=tp.float64))
+    assert_close(jacfwd(beside)(X), tp.eye(3, dtype=tp.float64))
+    for f in (leaves, beside):
+        factor = f(tp.ones(3, dtype=tp.float64)).detach()
+        assert_close(vjp(f, X)[1](X)[0], factor * X)  # the level has ended by then
+        assert_close(linearize(f, X)[1](X), factor * X)
 
 
 def test_under_vmap_of_grad():

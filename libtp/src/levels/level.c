@@ -209,17 +209,17 @@ int tp_level_kind_of(tp_tensor *t)
 tp_tensor *tp_snapshot(tp_tensor *t) { return tpi_fresh(t) ? NULL : tpi_snapshot(t); }
 
 /* NOTE: plain autograd inside a transform records at the ambient level above it, which ends with it: a value that
- * leaves the transform leaves that recording behind. */
+ * leaves the transform leaves that recording behind. Where the transform has ended as well (its vjp function is called
+ * later), its ambient level is known by its origin, and by its number, which is larger. */
 tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level)
 {
     tpi_stack *s = &tpi_levels;
-    for (int i = s->depth - 1; i >= 0; i--) {
-        if (s->levels[i].id != level) continue;
-        while (t->kind == TPI_TRACKED && t->level == s->levels[i].ambient) {
-            t = t->value;
-            if (tpi_fresh(t)) return NULL;
-        }
-        break;
+    int i = s->depth - 1;
+    while (i >= 0 && s->levels[i].id != level) i--;
+    while (t->kind == TPI_TRACKED && (i >= 0 ? t->level == s->levels[i].ambient
+                                             : t->level > level && t->origin == TP_ORIGIN_AUTOGRAD)) {
+        t = t->value;
+        if (tpi_fresh(t)) return NULL;
     }
     return t;
 }
