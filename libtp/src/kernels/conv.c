@@ -129,6 +129,15 @@ static int report(const job *j)
     return j->status == TP_OK ? TP_OK : tpi_fail(j->status, "out of memory: work memory of a convolution");
 }
 
+/* Windows of one element that neither skip nor pad. */
+static bool is_plain(const tpi_conv *c)
+{
+    bool plain = true;
+    for (int d = 0; d < 3; d++)
+        plain &= c->d[d].taps == 1 && c->d[d].stride == 1 && c->d[d].pad == 0 && c->d[d].in == c->d[d].out;
+    return plain;
+}
+
 /* ---- output ---- */
 
 static void forward_range(int64_t begin, int64_t end, void *ctx)
@@ -329,11 +338,15 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
     job *j = ctx;
     const tpi_conv *c = j->c;
     int64_t per = (c->ci + j->chunks - 1) / j->chunks, width = c->d[2].out;
-    bool narrow = width * j->size < 64 && j->step == j->rows;
-    int64_t together = j->step < j->rows ? 1 : CHUNK_BYTES / (c->ci * j->taps * j->out * j->size);
+    bool narrow = width * j->size <= 32 && c->d[2].taps > 1 && j->step == j->rows;
+    bool in_place = is_plain(c); /* an image is its own columns */
+    int64_t together = j->step < j->rows || (in_place && j->out >= 64)
+                           ? 1
+                           : CHUNK_BYTES / (c->ci * j->taps * j->out * j->size);
     if (together * j->out > 512) together = 512 / j->out;
     together = together < 1 ? 1 : min64(together, c->samples);
-    size_t column_bytes = (size_t)(per * j->taps * j->step * width * together * j->size);
+    size_t column_bytes = in_place && together == 1 ? 0
+                                                    : (size_t)(per * j->taps * j->step * width * together * j->size);
     size_t bytes = column_bytes + (together > 1 ? (size_t)(c->co * j->out * together * j->size) : 0);
     char *cols = tpi_alloc(bytes), *side = cols + column_bytes;
     if (!cols) {
@@ -352,7 +365,9 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
             const char *y = c->y + (s * c->ys + n * c->yn + g * c->yg) * j->size;
             for (int64_t row0 = 0; row0 < j->rows; row0 += j->step) {
                 int64_t row1 = min64(row0 + j->step, j->rows), cells = (row1 - row0) * width, all = cells * images;
-                for (int64_t i = 0; i < images; i++) {
+                const char *right = in_place && together == 1 ? x + row0 * width * j->size : cols;
+                int64_t ldb = narrow ? n_taps : right == cols ? all : c->xc;
+                for (int64_t i = 0; i < images && right == cols; i++) {
                     const char *image = x + i * c->xn * j->size;
                     if (narrow) tpi_conv_rows(c, channels, image, cols + i * cells * n_taps * j->size, n_taps);
                     else tpi_conv_columns(c, channels, row0, row1, image, cols + i * cells * j->size, all);
@@ -367,8 +382,8 @@ static void weight_range(int64_t begin, int64_t end, void *ctx)
                     left = side;
                     lda = all;
                 }
-                int rc = tpi_gemm(c->dtype, 'N', narrow ? 'N' : 'T', c->co, n_taps, all, left, lda, cols,
-                                  narrow ? n_taps : all, add, w, c->wo);
+                int rc = tpi_gemm(c->dtype, 'N', narrow ? 'N' : 'T', c->co, n_taps, all, left, lda, right, ldb, add, w,
+                                  c->wo);
                 if (rc) j->status = rc;
                 add = true;
             }

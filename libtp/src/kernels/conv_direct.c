@@ -189,30 +189,27 @@ bool tpi_conv_direct_fits(const tpi_conv *c)
 
 /* ---- image ---- */
 
+/* Only what lies inside of the image: its border, the same for all, is zero from the start. */
 #define FILL(NAME, T)                                                                                           \
     static void NAME(const plan *p, const T *x, T *to)                                                          \
     {                                                                                                           \
         const tpi_window *w = p->c->d;                                                                          \
-        int64_t rows = phase_length(&w[1]), n = phase_length(&w[2]), s = w[2].stride, size = sizeof(T), lo, hi; \
+        int64_t rows = phase_length(&w[1]), n = phase_length(&w[2]), s = w[2].stride, lo, hi, j0, j1;           \
         for (int64_t a = 0; a < p->phases[0]; a++)                                                              \
             for (int64_t b = 0; b < p->phases[1]; b++)                                                          \
                 for (int64_t e = 0; e < p->phases[2]; e++) {                                                    \
-                    int64_t first = p->order[2][e] - w[2].pad; /* of place 0 */                                 \
-                    tpi_run_inside(first, s, w[2].in, n, &lo, &hi);                                             \
-                    for (int64_t i = 0; i < phase_length(&w[0]); i++) {                                         \
+                    int64_t left = p->order[2][e] - w[2].pad, top = p->order[1][b] - w[1].pad; /* of place 0 */ \
+                    tpi_run_inside(left, s, w[2].in, n, &lo, &hi);                                              \
+                    tpi_run_inside(top, w[1].stride, w[1].in, rows, &j0, &j1);                                  \
+                    for (int64_t i = 0; i < phase_length(&w[0]); i++, to += rows * n) {                         \
                         int64_t z = i * w[0].stride + p->order[0][a] - w[0].pad;                                \
-                        int64_t y = p->order[1][b] - w[1].pad;                                                  \
-                        for (int64_t j = 0; j < rows; j++, to += n, y += w[1].stride) {                         \
-                            if (z < 0 || z >= w[0].in || y < 0 || y >= w[1].in) {                               \
-                                tpi_run_zero(to, n * size);                                                     \
-                                continue;                                                                       \
-                            }                                                                                   \
-                            const T *row = x + (z * w[1].in + y) * w[2].in + first;                             \
-                            tpi_run_zero(to, lo * size);                                                        \
-                            if (s == 1) tpi_run_copy(to + lo, row + lo, (hi - lo) * size);                      \
+                        if (z < 0 || z >= w[0].in) continue;                                                    \
+                        for (int64_t j = j0; j < j1; j++) {                                                     \
+                            const T *row = x + (z * w[1].in + top + j * w[1].stride) * w[2].in + left;          \
+                            T *line = to + j * n;                                                               \
+                            if (s == 1) tpi_run_copy(line + lo, row + lo, (hi - lo) * (int64_t)sizeof(T));      \
                             else                                                                                \
-                                for (int64_t k = lo; k < hi; k++) to[k] = row[k * s];                           \
-                            tpi_run_zero(to + hi, (n - hi) * size);                                             \
+                                for (int64_t k = lo; k < hi; k++) line[k] = row[k * s];                         \
                         }                                                                                       \
                     }                                                                                           \
                 }                                                                                               \
@@ -284,6 +281,7 @@ PACK(pack_f64, double)
             return;                                                                                               \
         }                                                                                                         \
         T *scratch = (T *)((char *)room + p->image_bytes);                                                        \
+        memset(room, 0, p->image_bytes);                                                                          \
         int64_t filled = -1;                                                                                      \
         int64_t out_plane = c->d[1].out * c->d[2].out;                                                            \
         for (int64_t t = begin; t < end; t++) {                                                                   \
@@ -333,7 +331,7 @@ int tpi_conv_direct(const tpi_conv *c)
     for (int64_t k = p.blocks * p.rows; k < c->co; k += unit_rows(&p, k)) p.units++;
     p.kc = c->ci * tpi_conv_taps(c);
     p.packed_group = c->co * p.kc;
-    /* Less than a vector of positions would be read beyond the image. */
+    /* In place no vector may reach beyond the last position. */
     p.direct = reads_in_place(c) && (c->d[1].out - 1) * c->d[2].in + c->d[2].out >= p.lanes;
 
     int64_t stacks = c->ws ? c->stacks : 1;
