@@ -33,6 +33,7 @@ INTENDED = {
     ("clamp", "value"): "a bound outside of an integer dtype is not wrapped around: it is the dtype's limit",
     ("clip", "value"): "a bound outside of an integer dtype is not wrapped around: it is the dtype's limit",
     ("einsum", "dtype"): "integers keep their dtype, whether labels are summed alone or over a product",
+    ("nn.functional.avg_pool?d", "refused"): "means of integers are no integers; PyTorch truncates them",
     ("complex", "refused"): "there is no complex dtype of two float16",
     ("heaviside", "value"): "NaN stays NaN, as in NumPy",
     ("sgn", "value"): "NaN stays NaN, as in NumPy",
