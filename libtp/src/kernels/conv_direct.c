@@ -181,7 +181,14 @@ bool tpi_conv_direct_fits(const tpi_conv *c)
         return false;
     int rows, lanes;
     family_of(c->dtype, &rows, &lanes);
-    int64_t pitch = reads_in_place(c) ? c->d[2].in : phase_length(&c->d[2]);
+    bool in_place = reads_in_place(c);
+    int64_t pitch = in_place ? c->d[2].in : phase_length(&c->d[2]);
+    if (!in_place) { /* a copy that is mostly border costs more than it saves */
+        double copy = 1;
+        for (int d = 0; d < 3; d++)
+            copy *= (double)phase_length(&c->d[d]) * (double)min64(c->d[d].taps, c->d[d].stride);
+        if (copy > 4096 + 8 * ((double)tpi_conv_in(c) + (double)tpi_conv_out(c))) return false;
+    }
     int64_t positions = (c->d[1].out - 1) * pitch + c->d[2].out;
     int64_t computed = (positions + lanes - 1) / lanes * lanes;
     return 2 * c->d[1].out * c->d[2].out >= computed;

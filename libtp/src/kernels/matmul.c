@@ -59,6 +59,12 @@ static int finish(tp_call *c, tp_tensor *made, int dtype, int rc)
     return tpi_set_out(c, 0, made);
 }
 
+static tp_tensor *sized(int dtype, int ndim, const int64_t *shape)
+{
+    int64_t numel;
+    return tpi_numel("matmul", ndim, shape, &numel) ? NULL : tpi_empty(dtype, ndim, shape);
+}
+
 int k_matmul_nd(tp_call *c)
 {
     tp_tensor *a = arg_t(&c->args[0]), *b = arg_t(&c->args[1]), *out = NULL;
@@ -70,7 +76,7 @@ int k_matmul_nd(tp_call *c)
     operand oa, ob;
     if ((rc = read_operand(&oa, a, compute))) return rc;
     if (!(rc = read_operand(&ob, b, compute))) {
-        out = tpi_empty(compute, n + 2, shape);
+        out = sized(compute, n + 2, shape);
         rc = out ? TP_OK : tp_error_code();
     }
     if (!rc) {
@@ -108,7 +114,7 @@ static int product(tp_call *c, tp_tensor *a, tp_tensor *b, tp_tensor *bias, int 
     if ((rc = read_operand(&oa, a, compute))) return rc;
     tp_tensor *out = NULL;
     if (!(rc = read_operand(&ob, b, compute))) {
-        out = tpi_empty(compute, ndim, shape);
+        out = sized(compute, ndim, shape);
         rc = out ? TP_OK : tp_error_code();
     }
     tp_tensor *row = NULL;

@@ -101,9 +101,13 @@ static T with_bias(T r, T bias, int nd)
 static int convolve(tp_call *c, window *w)
 {
     T x = arg_t(&c->args[0]), k = arg_t(&c->args[1]), bias = arg_t(&c->args[2]);
-    int64_t size[MAX_SPATIAL];
+    int64_t size[MAX_SPATIAL], shape[MAX_SPATIAL + 2], numel;
     int rc, nd = w->nd;
     if ((rc = check_shapes(w, x, k, bias)) || (rc = result_size(w, x, k, size))) return rc;
+    shape[0] = x->ndim == nd + 2 ? x->shape[0] : 1;
+    shape[1] = w->transposed ? k->shape[1] * w->groups : k->shape[0];
+    tpi_copy_dims(shape + 2, size, nd);
+    if ((rc = tpi_numel(w->op, nd + 2, shape, &numel))) return rc;
     bool unbatched = x->ndim == nd + 1;
     tpi_scope s;
     tpi_scope_open(&s);
