@@ -216,8 +216,8 @@ tp_tensor *tpi_peel_ambient(tp_tensor *t, uint64_t level)
     tpi_stack *s = &tpi_levels;
     int i = s->depth - 1;
     while (i >= 0 && s->levels[i].id != level) i--;
-    while (t->kind == TPI_TRACKED && (i >= 0 ? t->level == s->levels[i].ambient
-                                             : t->level > level && t->origin == TP_ORIGIN_AUTOGRAD)) {
+    while (t->kind == TPI_TRACKED &&
+           (i >= 0 ? t->level == s->levels[i].ambient : t->level > level && t->origin == TP_ORIGIN_AUTOGRAD)) {
         t = t->value;
         if (tpi_fresh(t)) return NULL;
     }
