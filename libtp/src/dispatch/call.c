@@ -150,7 +150,7 @@ static int random_call(const tp_op *op, tp_val *args, tp_tensor **out, int depth
         if (args[0].n >= TP_MAX_NDIM)
             return tpi_fail(TP_ERR_VALUE, "%s: more than %d dimensions", op->name, TP_MAX_NDIM);
         size[0] = l.batch;
-        memcpy(size + 1, args[0].v.ints, sizeof(int64_t) * (size_t)args[0].n);
+        if (args[0].n) memcpy(size + 1, args[0].v.ints, sizeof(int64_t) * (size_t)args[0].n);
         tp_val inner[TPI_MAX_ARGS];
         memcpy(inner, args, sizeof(tp_val) * (size_t)op->nargs);
         inner[0] = val_ints(size, args[0].n + 1);
