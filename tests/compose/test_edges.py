@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 import tensorplay as tp
@@ -227,3 +228,15 @@ def test_infinities_do_not_spread():
     keep = x.isfinite()
     g = grad(lambda x: tp.where(keep, x, 0.0).pow(3).sum())(x)
     assert_close(g, tp.tensor([3.0, 0.0, 0.0], dtype=tp.float64))
+
+
+@pytest.mark.parametrize("p", [INF, -INF])
+def test_the_largest_element_is_found_again(p):
+    """The derivative of an extreme norm belongs to the element that equals it, to the last bit."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, (2000, 3))
+    pick = np.abs(x).argmax(1) if p > 0 else np.abs(x).argmin(1)
+    g = vjp(lambda t: t.norm(p, 1), tp.tensor(x))[1](tp.ones(2000, dtype=tp.float64))[0].numpy()
+    want = np.zeros_like(x)
+    want[range(2000), pick] = np.sign(x[range(2000), pick])
+    np.testing.assert_array_equal(g, want)

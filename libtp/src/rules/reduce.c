@@ -138,7 +138,7 @@ static T norm_weights(const tp_val *args, T result)
     T size = complex ? x_norm_dims(self, 2, NULL, 0, false) : self, v;   /* |x| where x is complex */
     if (isinf(p))
         v = x_mul(x_signed_pow(size, 0, !complex),
-                  x_tie_weights(x_signed_pow(size, 1, false), r, args[2].v.ints, args[2].n));
+                  x_tie_weights(complex ? size : x_abs(size), r, args[2].v.ints, args[2].n));
     else if (p == 1) v = x_signed_pow(size, 0, !complex);
     else v = x_mul(x_signed_pow(size, p - 1, !complex), x_signed_pow(r, 1 - p, false));
     if (!complex) return v;
