@@ -18,6 +18,9 @@ def live():
     return lib.tp_live_tensors()
 
 
+SANITIZED = os.environ.get("TP_SANITIZE") == "1"
+
+
 def resident():
     """Bytes of the process in memory."""
     with open("/proc/self/statm") as f:
@@ -154,6 +157,7 @@ def test_a_function_that_keeps_its_output_does_not_leak(function, use):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(SANITIZED, reason="sanitizers keep what is freed")
 def test_a_thousand_training_steps():
     nn = pytest.importorskip("tensorplay.nn")
     from tensorplay.func import functional_call
@@ -190,6 +194,7 @@ def test_a_thousand_training_steps():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(SANITIZED, reason="sanitizers keep what is freed")
 def test_a_thousand_steps_of_plain_autograd():
     w = tp.randn(64, 64, requires_grad=True)
     x = tp.randn(32, 64)
@@ -240,7 +245,7 @@ def limited(prepare, fails, room=64, after="pass"):
     assert got.stderr == ""
 
 
-@pytest.mark.skipif(os.environ.get("TP_SANITIZE") == "1", reason="sanitizers reserve the address space")
+@pytest.mark.skipif(SANITIZED, reason="sanitizers reserve the address space")
 @pytest.mark.parametrize(
     "prepare, fails",
     [
@@ -257,7 +262,7 @@ def test_no_memory_left(prepare, fails):
     limited(prepare, fails)
 
 
-@pytest.mark.skipif(os.environ.get("TP_SANITIZE") == "1", reason="sanitizers reserve the address space")
+@pytest.mark.skipif(SANITIZED, reason="sanitizers reserve the address space")
 @pytest.mark.parametrize("room", [2, 8, 24, 48, 80, 120])
 def test_no_memory_left_inside_blas(room):
     """BLAS's own buffers are the first that can't be had; it would leave the process."""
