@@ -321,7 +321,8 @@ int c_kron(tp_call *c)
         sa[2 * d] = x;
         sa[2 * d + 1] = sb[2 * d] = 1;
         sb[2 * d + 1] = y;
-        shape[d] = x * y;
+        if (__builtin_mul_overflow(x, y, &shape[d]))
+            return tpi_fail(TP_ERR_VALUE, "kron: shapes %s and %s have too large a product", tpi_str(a), tpi_str(b));
     }
     tpi_scope s;
     tpi_scope_open(&s);

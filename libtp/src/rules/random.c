@@ -133,7 +133,7 @@ int c_randperm(tp_call *c)
                         (long long)n);
     tpi_scope s;
     tpi_scope_open(&s);
-    return scope_result(&s, c, x_randperm_draw(NULL, 0, n, generator_of(&a[1]), dtype));
+    return scope_result(&s, c, x_randperm_draw(&n, 0, n, generator_of(&a[1]), dtype));
 }
 
 /* ---- floating numbers ---- */
