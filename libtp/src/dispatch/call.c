@@ -260,6 +260,18 @@ void tp_free_list(tp_tensor **list, int64_t n)
  * On memory that no level records: the kernel writes into self, or its result is copied there. Anywhere else the
  * out-of-place operator and one level-aware write (copy_) give value, history and tangent together. */
 
+/* self takes the result of op, if dtype and shape allow it. */
+static int store_result(const tp_op *op, tp_tensor *self, tp_tensor *result)
+{
+    if (!tpi_can_cast(result->dtype, self->dtype))
+        return tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
+                        tp_dtype_name(result->dtype), tp_dtype_name(self->dtype));
+    if (result->ndim != self->ndim || memcmp(result->shape, self->shape, sizeof(int64_t) * self->ndim))
+        return tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(result),
+                        tpi_str(self));
+    return tpi_copy_(self, result);
+}
+
 static int inplace_plain(const tp_op *op, tp_val *args)
 {
     tp_tensor *self = args[0].v.t;
@@ -288,13 +300,7 @@ static int inplace_plain(const tp_op *op, tp_val *args)
         if (rc) return rc;
     }
     rc = tpi_call(op, args, out);
-    if (!rc && !tpi_can_cast(out[0]->dtype, self->dtype))
-        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
-                      tp_dtype_name(out[0]->dtype), tp_dtype_name(self->dtype));
-    if (!rc && (out[0]->ndim != self->ndim || memcmp(out[0]->shape, self->shape, sizeof(int64_t) * self->ndim)))
-        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]),
-                      tpi_str(self));
-    if (!rc) rc = tpi_copy_(self, out[0]);
+    if (!rc) rc = store_result(op, self, out[0]);
     drop(out, op->nouts);
     return rc;
 }
@@ -330,22 +336,13 @@ static int call_inplace(const tp_op *op, tp_val *args)
         rc = tpi_level_find(level, culprit, &l);
         if (rc) return rc;
         if (l.masked && l.kind != TP_LEVEL_VMAP) {
-            tp_val mine[TPI_MAX_ARGS];
-            tp_tensor *lists[TPI_MAX_ARGS * 8];
-            int used = 0;
-            memcpy(mine, args, sizeof(tp_val) * (size_t)op->nargs);
-            for (int i = 0; i < op->nargs; i++) {
-                if (mine[i].tag == TPI_TENSOR && mine[i].v.t->level == level) mine[i].v.t = mine[i].v.t->value;
-                else if (mine[i].tag == TPI_TENSORS && used + mine[i].n <= (int)(sizeof lists / sizeof *lists)) {
-                    for (int j = 0; j < mine[i].n; j++) {
-                        tp_tensor *t = mine[i].v.ts[j];
-                        lists[used + j] = t && t->level == level ? t->value : t;
-                    }
-                    mine[i].v.ts = lists + used;
-                    used += mine[i].n;
-                }
-            }
-            return tpi_call_inplace(op, mine);
+            tp_val lower[TPI_MAX_ARGS];
+            tp_tensor *few[16], **heap;
+            rc = tpi_lower_args(op, args, level, lower, &heap, few, 16);
+            if (rc) return rc;
+            rc = tpi_call_inplace(op, lower);
+            free(heap);
+            return rc;
         }
     }
     tp_tensor *out[TPI_MAX_OUTS] = {NULL}, *old = NULL;
@@ -363,13 +360,7 @@ static int call_inplace(const tp_op *op, tp_val *args)
     }
     rc = tpi_call(op, mine, out);
     tp_release(old);
-    if (!rc && !tpi_can_cast(out[0]->dtype, self->dtype))
-        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: result type %s cannot be stored in %s", op->name,
-                      tp_dtype_name(out[0]->dtype), tp_dtype_name(self->dtype));
-    if (!rc && (out[0]->ndim != self->ndim || memcmp(out[0]->shape, self->shape, sizeof(int64_t) * self->ndim)))
-        rc = tpi_fail(TP_ERR_RUNTIME, "%s_: the result has shape %s, self has %s", op->name, tpi_str(out[0]),
-                      tpi_str(self));
-    if (!rc) rc = tpi_copy_(self, out[0]);
+    if (!rc) rc = store_result(op, self, out[0]);
     drop(out, op->nouts < 1 ? 1 : op->nouts);
     return rc;
 }

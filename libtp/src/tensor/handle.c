@@ -370,35 +370,6 @@ void tpi_content_move(tp_tensor *dst, tp_tensor *src)
     tp_release(s);
 }
 
-/* Regeneration touches a handle that other threads may be reading: one at a time, and only after a write. */
-int tpi_regenerate(tp_tensor *t)
-{
-    tp_tensor *root = t->base;
-    int n = 0;
-    for (tpi_chain *c = t->chain; c; c = c->parent) n++;
-    tpi_chain **links = NULL, *few[16];
-    links = n <= 16 ? few : tpi_obj_alloc(sizeof *links * (size_t)n);
-    if (!links) return TP_ERR_MEMORY;
-    int i = n;
-    for (tpi_chain *c = t->chain; c; c = c->parent) links[--i] = c;
-    uint32_t gen = root->gen;
-    tp_tensor *cur = n ? tpi_retain(root) : tpi_snapshot(root);
-    tpi_levels.unmasked++;
-    int rc = cur ? TP_OK : TP_ERR_MEMORY;
-    for (i = 0; i < n && !rc; i++) {
-        tp_tensor *next = NULL;
-        rc = tpi_chain_apply(links[i], cur, &next);
-        tp_release(cur);
-        cur = next;
-    }
-    tpi_levels.unmasked--;
-    if (links != few) tpi_obj_free(links, sizeof *links * (size_t)n);
-    if (rc) return rc;
-    tpi_content_move(t, cur);
-    t->gen = gen;
-    return TP_OK;
-}
-
 int tpi_chain_apply(const tpi_chain *c, tp_tensor *t, tp_tensor **out)
 {
     tp_val args[TPI_MAX_ARGS];
@@ -407,22 +378,47 @@ int tpi_chain_apply(const tpi_chain *c, tp_tensor *t, tp_tensor **out)
     return tpi_call(c->op, args, out);
 }
 
+/* Applies the links of chain, the oldest first, to view, which is consumed. */
+static tp_tensor *replay(const tpi_chain *chain, tp_tensor *view)
+{
+    int n = 0;
+    for (const tpi_chain *c = chain; c; c = c->parent) n++;
+    const tpi_chain *few[16], **links = n <= 16 ? few : tpi_obj_alloc(sizeof *links * (size_t)n);
+    if (!links) {
+        tp_release(view);
+        return NULL;
+    }
+    int at = n;
+    for (const tpi_chain *c = chain; c; c = c->parent) links[--at] = c;
+    for (int i = 0; i < n && view; i++) {
+        tp_tensor *next = NULL;
+        int rc = tpi_chain_apply(links[i], view, &next);
+        tp_release(view);
+        view = rc ? NULL : next;
+    }
+    if (links != few) tpi_obj_free(links, sizeof *links * (size_t)n);
+    return view;
+}
+
 /* The view that chain describes, of any tensor that has the root's shape. New reference. */
 tp_tensor *tpi_chain_replay(const tpi_chain *chain, tp_tensor *root)
 {
     tp_tensor *view = tpi_alias(root);
-    if (!view || !chain) return view;
-    int n = 0;
-    for (const tpi_chain *c = chain; c; c = c->parent) n++;
-    for (int k = n - 1; k >= 0 && view; k--) {
-        const tpi_chain *c = chain;
-        for (int i = 0; i < k; i++) c = c->parent;
-        tp_tensor *next = NULL;
-        int rc = tpi_chain_apply(c, view, &next);
-        tp_release(view);
-        view = rc ? NULL : next;
-    }
-    return view;
+    return view ? replay(chain, view) : NULL;
+}
+
+/* Regeneration touches a handle that other threads may be reading: one at a time, and only after a write. */
+int tpi_regenerate(tp_tensor *t)
+{
+    tp_tensor *root = t->base;
+    uint32_t gen = root->gen;
+    tpi_levels.unmasked++;
+    tp_tensor *view = t->chain ? replay(t->chain, tpi_retain(root)) : tpi_snapshot(root);
+    tpi_levels.unmasked--;
+    if (!view) return tp_error_code();
+    tpi_content_move(t, view);
+    t->gen = gen;
+    return TP_OK;
 }
 
 int tpi_set_alias(tp_tensor *out, tp_tensor *of, const tp_op *op, const tp_val *args)
