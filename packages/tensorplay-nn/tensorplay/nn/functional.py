@@ -1,5 +1,7 @@
 """Layers as functions. Kernels and rules are libtp's; this is a namespace over them."""
 
+import math as _math
+
 import tensorplay as _tp
 from tensorplay import _ops as _table
 
@@ -55,6 +57,83 @@ def _pool(dims):
 
 
 max_pool1d, max_pool2d, max_pool3d = _pool(1), _pool(2), _pool(3)
+
+
+_RESAMPLE = {"nearest": "nearest", "nearest-exact": "nearest-exact", "linear": "linear", "bilinear": "linear",
+             "trilinear": "linear", "bicubic": "cubic"}  # fmt: skip
+_DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+
+
+def interpolate(
+    input,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
+    """Resamples the spatial dimensions of [N, C, ...] to `size`, or to floor(size * scale_factor).
+
+    mode: "nearest", "nearest-exact" and "area" (means over windows) for 1 to 3 dimensions; "linear" for one, "bilinear"
+    and "bicubic" for two, "trilinear" for three. align_corners (the four last): the corner elements keep their places.
+    recompute_scale_factor: the ratio of the sizes is used, not scale_factor. antialias ("bilinear", "bicubic"): the
+    filter is widened where the result is smaller. nn.functional.interpolate_dim says how elements are found.
+
+    Errors: ValueError unless one of size and scale_factor is given, with one number or one for each dimension, for a
+    mode that does not exist or does not fit the number of dimensions, and for options that it does not have.
+    """
+    dims = input.ndim - 2
+    if mode != "area" and mode not in _RESAMPLE:
+        raise ValueError(f"interpolate: mode {mode!r} is none of {', '.join(_RESAMPLE)}, area")
+    if dims < 1 or _DIMS.get(mode, dims) != dims:
+        raise ValueError(f"interpolate: mode {mode!r} does not fit input of shape {list(input.shape)}")
+    if align_corners is not None and mode not in _DIMS:
+        raise ValueError(f"interpolate: align_corners is for {', '.join(_DIMS)}, not for mode {mode!r}")
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise ValueError(f"interpolate: antialias is for bilinear and bicubic, not for mode {mode!r}")
+    if (size is None) == (scale_factor is None):
+        raise ValueError("interpolate: one of size and scale_factor must be given")
+    if recompute_scale_factor and size is not None:
+        raise ValueError("interpolate: recompute_scale_factor needs scale_factor, not size")
+
+    def each(x, name):
+        x = tuple(x) if isinstance(x, (tuple, list)) else (x,) * dims
+        if len(x) != dims:
+            raise ValueError(f"interpolate: {name} has {len(x)} entries for {dims} spatial dimensions")
+        return x
+
+    scales = (None,) * dims
+    if size is None:
+        given = each(scale_factor, "scale_factor")
+        size = tuple(int(_math.floor(n * float(f))) for n, f in zip(input.shape[2:], given, strict=True))
+        if not recompute_scale_factor:
+            scales = given
+    else:
+        size = each(size, "size")
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](input, size)  # noqa: F821
+    out = input
+    for d, (n, scale) in enumerate(zip(size, scales, strict=True)):
+        out = interpolate_dim(  # noqa: F821
+            out, d + 2, n, mode=_RESAMPLE[mode], scale=scale, align_corners=bool(align_corners), antialias=antialias
+        )
+    return out
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """interpolate under its older name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate with mode "nearest"."""
+    return interpolate(input, size, scale_factor)
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate with mode "bilinear" and align_corners=True."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):

@@ -23,6 +23,7 @@ _FAMILIES = (
     "nn",
     "conv",
     "pool",
+    "sampling",
     "order",
 )
 

@@ -1,0 +1,75 @@
+"""interpolate: sizes, modes, options; what an affine function becomes."""
+
+import numpy as np
+import pytest
+
+import tensorplay as tp
+import tensorplay.nn.functional as F
+
+
+def ramp(*shape):
+    grids = np.meshgrid(*(np.arange(n, dtype=float) for n in shape), indexing="ij")
+    return tp.tensor(sum((i + 1.5) * g for i, g in enumerate(grids)) + 0.25)[None, None]
+
+
+@pytest.mark.parametrize("mode,shape", [("linear", (5,)), ("bilinear", (4, 6)), ("trilinear", (3, 4, 5))])
+def test_affine_functions_survive_when_corners_keep_their_places(mode, shape):
+    out = F.interpolate(ramp(*shape), size=tuple(2 * n - 1 for n in shape), mode=mode, align_corners=True)
+    np.testing.assert_allclose(out.numpy()[0, 0], sum(
+        (i + 1.5) * g for i, g in enumerate(np.meshgrid(*(np.arange(2 * n - 1) / 2 for n in shape), indexing="ij"))
+    ) + 0.25, rtol=1e-13)  # fmt: skip
+
+
+def test_cubic_keeps_affine_functions_away_from_the_edges():
+    out = F.interpolate(ramp(12, 12), scale_factor=2, mode="bicubic").numpy()[0, 0]
+    at = (np.arange(24) + 0.5) / 2 - 0.5
+    np.testing.assert_allclose(out[5:19, 5:19], (1.5 * at[:, None] + 2.5 * at + 0.25)[5:19, 5:19], rtol=1e-12)
+
+
+def test_antialias_of_a_checkerboard_is_grey():
+    board = tp.tensor(np.indices((32, 32)).sum(0) % 2 * 1.0)[None, None]
+    sharp = F.interpolate(board, size=(7, 7), mode="bilinear").numpy()
+    grey = F.interpolate(board, size=(7, 7), mode="bilinear", antialias=True).numpy()
+    assert np.abs(sharp - 0.5).max() > 0.2 and np.abs(grey - 0.5).max() < 0.02
+
+
+def test_area_is_the_mean_over_windows():
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 6))
+    out = F.interpolate(tp.tensor(x), size=(2, 3), mode="area").numpy()
+    np.testing.assert_allclose(out, x.reshape(2, 3, 2, 2, 3, 2).mean((3, 5)), rtol=1e-13)
+
+
+def test_scale_factor_is_used_unless_recomputed():
+    x = tp.arange(7.0)[None, None]
+    kept = F.interpolate(x, scale_factor=1.6, mode="linear").numpy()[0, 0]
+    ratio = F.interpolate(x, scale_factor=1.6, mode="linear", recompute_scale_factor=True).numpy()[0, 0]
+    at = np.arange(11) + 0.5
+    np.testing.assert_allclose(kept, np.clip(at / 1.6 - 0.5, 0, 6), rtol=1e-6)
+    np.testing.assert_allclose(ratio, np.clip(at * 7 / 11 - 0.5, 0, 6), rtol=1e-6)
+    assert (F.upsample_nearest(x, scale_factor=2) == x.repeat_interleave(2, 2)).all()
+    assert (F.upsample(x, 14) == F.upsample_nearest(x, 14)).all()
+
+
+@pytest.mark.parametrize(
+    "shape,options",
+    [
+        ((1, 1, 4), {"size": 3, "mode": "bilinear"}),
+        ((4,), {"size": 3}),
+        ((1, 1, 4), {"size": 3, "mode": "sharp"}),
+        ((1, 1, 4), {}),
+        ((1, 1, 4), {"size": 3, "scale_factor": 2.0}),
+        ((1, 1, 4, 4), {"size": (3, 3, 3)}),
+        ((1, 1, 4), {"size": 3, "align_corners": True}),
+        ((1, 1, 4), {"size": 3, "mode": "linear", "antialias": True}),
+        ((1, 1, 4), {"size": 3, "recompute_scale_factor": True}),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_line(shape, options):
+    with pytest.raises(ValueError, match="^interpolate: [^\n]+$"):
+        F.interpolate(tp.zeros(shape), **options)
+
+
+def test_fold_adds_what_unfold_took():
+    x = tp.tensor(np.random.default_rng(1).standard_normal((2, 3, 6, 5)))
+    count = F.fold(F.unfold(tp.ones_like(x), 3, padding=1), (6, 5), 3, padding=1)
+    np.testing.assert_allclose((F.fold(F.unfold(x, 3, padding=1), (6, 5), 3, padding=1) / count).numpy(), x.numpy())
