@@ -27,11 +27,14 @@ static inline void tpi_note_bad(tpi_bad_index *b, int64_t index, int dim, int64_
     b->size = size;
 }
 
+/* Batch dimensions in front of the sample's, while a batching rule of this family runs: messages count without them. */
+extern _Thread_local int tpi_hidden_dims;
+
 static inline int tpi_report_bad(const char *op, const tpi_bad_index *b)
 {
     if (!b->found) return 0;
     return tpi_fail(TP_ERR_INDEX, "%s: index %lld is out of bounds for dimension %d with size %lld", op,
-                    (long long)b->index, b->dim, (long long)b->size);
+                    (long long)b->index, b->dim - tpi_hidden_dims, (long long)b->size);
 }
 
 /* t as int64, a new reference. */

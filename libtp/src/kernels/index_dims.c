@@ -7,6 +7,8 @@
 #include "kernels/index.h"
 #include "tpi_ops.h"
 
+_Thread_local int tpi_hidden_dims;
+
 typedef struct plan {
     const char *op;
     int k, m, lead;                          /* indices, their broadcast rank, how many lead */

@@ -5,6 +5,7 @@
  * Where only self is mapped, its batch dimension is one more that is not indexed. Where indices are mapped as well, it
  * is one more that is: by 0..B-1, along the batch dimension of the indices. Result dimensions that `pos` places are
  * those of the sample either way; the batch dimension leads. */
+#include "kernels/index.h"
 #include "rules/shape_util.h"
 #include "tpi_ops.h"
 #include "x_ops.h"
@@ -121,8 +122,11 @@ int index_dims__batch(tp_batch_ctx *c)
     if (rc) return rc;
     int64_t pos = arg_i(&a[3]), lead = arg_i(&a[4]);
     T x = self_mapped ? tpi_batch_full(c, 0) : tpi_batch_front(c, 0);
-    if (l.mapped) return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos, lead + 1, arg_b(&a[5])), 0);
-    return set_result(c, x_index_dims(x, l.index, l.n, l.dims, l.n, pos + 1, lead, arg_b(&a[5])), (int)lead);
+    tpi_hidden_dims += self_mapped;
+    T r = l.mapped ? x_index_dims(x, l.index, l.n, l.dims, l.n, pos, lead + 1, arg_b(&a[5]))
+                   : x_index_dims(x, l.index, l.n, l.dims, l.n, pos + 1, lead, arg_b(&a[5]));
+    tpi_hidden_dims -= self_mapped;
+    return set_result(c, r, l.mapped ? 0 : (int)lead);
 }
 
 int index_put_dims__batch(tp_batch_ctx *c)
@@ -138,7 +142,10 @@ int index_put_dims__batch(tp_batch_ctx *c)
         v = x_movedim1(v, 0, (int)lead);
         pos++;
     }
-    return set_result(c, x_index_put_dims(x, l.index, l.n, v, l.dims, l.n, pos, lead, arg_b(&a[6])), 0);
+    tpi_hidden_dims++;
+    T r = x_index_put_dims(x, l.index, l.n, v, l.dims, l.n, pos, lead, arg_b(&a[6]));
+    tpi_hidden_dims--;
+    return set_result(c, r, 0);
 }
 
 /* ---- gather, scatter ---- */
@@ -154,7 +161,11 @@ int gather_dim__vjp(tp_vjp_ctx *c)
 int gather_dim__batch(tp_batch_ctx *c)
 {
     const tp_val *a = c->args;
-    return set_result(c, x_gather_dim(tpi_batch_full(c, 0), arg_i(&a[1]) + 1, tpi_batch_full(c, 2), arg_b(&a[3])), 0);
+    T x = tpi_batch_full(c, 0), index = tpi_batch_full(c, 2);
+    tpi_hidden_dims++;
+    T r = x_gather_dim(x, arg_i(&a[1]) + 1, index, arg_b(&a[3]));
+    tpi_hidden_dims--;
+    return set_result(c, r, 0);
 }
 
 int scatter_dim__vjp(tp_vjp_ctx *c)
@@ -183,8 +194,9 @@ int scatter_dim__jvp(tp_jvp_ctx *c)
 int scatter_dim__batch(tp_batch_ctx *c)
 {
     const tp_val *a = c->args;
-    return set_result(
-        c,
-        x_scatter_dim(tpi_batch_full(c, 0), arg_i(&a[1]) + 1, tpi_batch_full(c, 2), tpi_batch_full(c, 3), arg_b(&a[4])),
-        0);
+    T x = tpi_batch_full(c, 0), index = tpi_batch_full(c, 2), src = tpi_batch_full(c, 3);
+    tpi_hidden_dims++;
+    T r = x_scatter_dim(x, arg_i(&a[1]) + 1, index, src, arg_b(&a[4]));
+    tpi_hidden_dims--;
+    return set_result(c, r, 0);
 }

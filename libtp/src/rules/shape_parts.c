@@ -319,6 +319,11 @@ int c_repeat_interleave(tp_call *c)
     bool flat = arg_none(&c->args[2]);
     if (count < 0) return tpi_fail(TP_ERR_VALUE, "repeat_interleave: negative count %lld", (long long)count);
     if (!flat && (rc = tpi_wrap_dim("repeat_interleave", arg_i(&c->args[2]), t->ndim, &d))) return rc;
+    int64_t length = flat || t->ndim == 0 ? t->numel : t->shape[d], size;
+    if (__builtin_mul_overflow(length, count, &size)) size = -1;
+    if (!arg_none(&c->args[3]) && arg_i(&c->args[3]) != size)
+        return tpi_fail(TP_ERR_VALUE, "repeat_interleave: output_size is %lld, %lld times %lld elements are another",
+                        (long long)arg_i(&c->args[3]), (long long)count, (long long)length);
     tpi_scope s;
     tpi_scope_open(&s);
     T x = flat || t->ndim == 0 ? x_reshape(t, &t->numel, 1) : t, r = NULL;

@@ -43,6 +43,7 @@ SKIPPED = {
     "diag_embed",
     "view_as",
     "view",
+    "view_copy",
     "reshape",
     "unflatten",
     "expand",

@@ -17,6 +17,7 @@ _FAMILIES = (
     "reduce",
     "scan",
     "shape",
+    "views",
     "compose",
     "linalg",
     "random",

@@ -44,6 +44,7 @@ class Entry:
     missing: {parameter name or class of sample: reason} of what no sample sets.
     scale: factor on tolerances of values.
     refuses: whether a dtype that is not listed has to raise (False where it is cast silently).
+    layouts: False where values depend on how the arguments lie in memory.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Entry:
     order: int = 2
     refuses: bool = True
     inplace: bool = True
+    layouts: bool = True
 
     @property
     def function(self):

@@ -94,9 +94,13 @@ def _fits(form, name, value):
         return "_str" in text or "_DType" in text
     if isinstance(value, bool):
         return "_bool" in text or "_Number" in text
+    if isinstance(value, tp.dtype):
+        return "_DType" in text
     if isinstance(value, (list, tuple)):
         if any(isinstance(v, np.ndarray) for v in value):
             return p.is_list
+        if any(isinstance(v, tp.dtype) for v in value):
+            return False
         return "_Sequence" in text or p.is_list
     if isinstance(value, (int, float, complex)):
         if "Tensor | _Number" in text:

@@ -3,6 +3,8 @@
 
 import numpy as np
 
+import tensorplay as tp
+
 from ._base import *
 
 
@@ -59,9 +61,28 @@ def _view_samples(rng, dtype):
     ):
         yield Sample((make(rng, dtype, *shape), size))
     yield Sample((make(rng, dtype, 4), 2, 2))
+    yield Sample((make(rng, dtype, 3, 4), bits_of(dtype)), grad=False, value=dtype != "bfloat16")
 
 
-same("view", _view_samples, _reshape)
+def bits_of(dtype):
+    """A dtype of the same size, other than a bool's."""
+    size = getattr(tp, dtype if dtype != "bool" else "bool_").itemsize
+    return {1: tp.uint8, 2: tp.int16, 4: tp.int32, 8: tp.int64, 16: tp.complex128}[size]
+
+
+def view_dtype(names, s):
+    """The dtype of a view, which a sample may ask for."""
+    return s.args[1].name if len(s.args) > 1 and isinstance(s.args[1], tp.dtype) else names[0]
+
+
+def view(a, *size):
+    """view, of shapes and dtypes."""
+    if isinstance(size[0], tp.dtype):
+        return a.view(size[0].numpy)
+    return _reshape(a, *size)
+
+
+add("view", _view_samples, view, dtype=view_dtype)
 same("reshape", cases(*_RESHAPES), _reshape)
 
 
@@ -266,17 +287,23 @@ def _lists(name, samples, reference, **options):
 
 _lists("split", cases(*_SPLITS), _split)
 _lists("split_with_sizes", cases(c((5, 3), (1, 4)), c((5, 3), [2, 0, 1], 1), c((0, 3), (0, 0))), _split)
+alias("split", "unsafe_split")
+alias("split_with_sizes", "unsafe_split_with_sizes")
 
 
 def _tensor_split(a, at, dim=0):
-    return tuple(np.array_split(a, at, axis=dim))
+    return tuple(np.array_split(a, int(at) if np.ndim(at) == 0 else at, axis=dim))
 
 
-_lists(
-    "tensor_split",
-    cases(c((5, 3), 2), c((5, 3), 4, 1), c((5, 3), (1, 3)), c((5, 3), (2, 1, 9), 1), c((5, 3), (1, -1)), c((0, 3), 2)),
-    _tensor_split,
-)
+def _tensor_splits(rng, dtype):
+    yield from cases(
+        c((5, 3), 2), c((5, 3), 4, 1), c((5, 3), (1, 3)), c((5, 3), (2, 1, 9), 1), c((5, 3), (1, -1)), c((0, 3), 2)
+    )(rng, dtype)
+    for at, dim in ((np.array(2), 0), (np.array([1, 2]), 1)):
+        yield Sample((make(rng, dtype, 5, 3), at, dim), fixed=(1,))
+
+
+_lists("tensor_split", _tensor_splits, _tensor_split)
 
 
 def _chunk(a, chunks, dim=0):
@@ -286,6 +313,7 @@ def _chunk(a, chunks, dim=0):
 
 
 _lists("chunk", cases(c((5, 3), 2), c((5, 3), 3, 1), c((5,), 7), c((0, 3), 2, 1), c((6, 2), 4), c((0, 3), 3)), _chunk)
+alias("chunk", "unsafe_chunk")
 _lists(
     "unbind",
     cases(c((3, 4)), c((3, 4), 1), c((3,)), c((2, 3, 4), -1), c((2, 0))),
@@ -379,11 +407,26 @@ def _tile(a, *counts):
 _TILES = (c((3, 2), 2, 1), c((3, 2), (2, 1, 3)), c((3, 2), 1, 0), c((), 2), c((), ()), c((0, 3), 2, 2))
 same("repeat", cases(*_TILES), _tile)
 same("tile", cases(*_TILES, c((2, 3), 2)), _tile)
-same(
-    "repeat_interleave",
-    cases(c((3, 2), 2), c((3, 2), 3, 0), c((3, 2), 2, -1), c((3, 2), 0, dim=1), c((), 2), c((0, 3), 2, 1)),
-    lambda a, n, dim=None: np.repeat(a, n, axis=dim),
-)
+
+
+def _repeat_interleaves(rng, dtype):
+    yield from cases(
+        c((3, 2), 2), c((3, 2), 3, 0), c((3, 2), 2, -1), c((3, 2), 0, dim=1), c((), 2), c((0, 3), 2, 1),
+        c((3, 2), 2, 0, output_size=6),
+    )(rng, dtype)  # fmt: skip
+    roll = {1: np.roll}
+    yield Sample((make(rng, dtype, 3, 2), np.array([1, 0, 2])), {"dim": 0, "output_size": 3}, vary=roll)
+    yield Sample((make(rng, dtype, 3, 2), np.array([2, 3])), {"dim": -1}, fixed=(1,))
+    yield Sample((make(rng, dtype, 4), np.array([1, 2, 0, 1])), {"output_size": 4}, vary=roll)
+    yield Sample((make(rng, dtype, 3, 2), np.array(2), 1), fixed=(1,))
+    yield Sample((np.array([1, 0, 3]),), {"output_size": 4}, vary={0: np.roll})
+
+
+def _repeat(a, n=None, dim=None, output_size=None):
+    return np.repeat(np.arange(len(a)), a) if n is None else np.repeat(a, n, axis=dim)
+
+
+same("repeat_interleave", _repeat_interleaves, _repeat)
 
 
 def _unfold(a, dim, size, step):
