@@ -20,8 +20,8 @@ def test_affine_functions_survive_when_corners_keep_their_places(mode, shape):
     ) + 0.25, rtol=1e-13)  # fmt: skip
 
 
-def test_cubic_keeps_affine_functions_away_from_the_edges():
-    out = F.interpolate(ramp(12, 12), scale_factor=2, mode="bicubic").numpy()[0, 0]
+def test_cubic_keeps_affine_functions_away_from_the_edges():  # with a = -0.5, which antialias uses
+    out = F.interpolate(ramp(12, 12), scale_factor=2, mode="bicubic", antialias=True).numpy()[0, 0]
     at = (np.arange(24) + 0.5) / 2 - 0.5
     np.testing.assert_allclose(out[5:19, 5:19], (1.5 * at[:, None] + 2.5 * at + 0.25)[5:19, 5:19], rtol=1e-12)
 
