@@ -80,9 +80,6 @@ UNSIGNED_LOOPS(u16, uint16_t)
 UNSIGNED_LOOPS(u32, uint32_t)
 UNSIGNED_LOOPS(u64, uint64_t)
 
-#define INT_ENTRIES(OP)                                                                                               \
-    [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_i16, [TP_UINT32] = OP##_u32, \
-    [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_i64
 #define trunc_divide_u8 floor_divide_u8
 #define trunc_divide_u16 floor_divide_u16
 #define trunc_divide_u32 floor_divide_u32

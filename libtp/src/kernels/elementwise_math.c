@@ -3,9 +3,6 @@
 #include "kernels/loops.h"
 #include "kernels/vmath.h"
 
-#define INT_ENTRIES(OP)                                                                                               \
-    [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_i16, [TP_UINT32] = OP##_u32, \
-    [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_i64
 
 LOOP1(same_u8, uint8_t, uint8_t, x)
 LOOP1(same_u16, uint16_t, uint16_t, x)

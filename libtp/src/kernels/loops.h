@@ -162,4 +162,9 @@ int tpi_vector2(tp_call *c, tpi_vfns f);
 
 int tpi_unsupported_dtype(tp_call *c, int dtype);    /* the error */
 
+/* Table entries of all integer dtypes. */
+#define INT_ENTRIES(OP)                                                                                               \
+    [TP_UINT8] = OP##_u8, [TP_INT8] = OP##_i8, [TP_UINT16] = OP##_u16, [TP_INT16] = OP##_i16, [TP_UINT32] = OP##_u32, \
+    [TP_INT32] = OP##_i32, [TP_UINT64] = OP##_u64, [TP_INT64] = OP##_i64
+
 #endif

@@ -1,4 +1,6 @@
 /* Filling, and the *_like forms: plain tensors of the shape and dtype that the function sees. */
+#include <math.h>
+
 #include "rules/shape_util.h"
 #include "tp/ops.h"
 #include "tpi_ops.h"
@@ -53,3 +55,61 @@ int c_fill(tp_call *c)
 }
 
 int c_zero(tp_call *c) { return filled(c, NULL); }
+
+/* ---- linspace and logspace, in double precision before the cast ---- */
+
+/* dtype: that of the result; bounds lose their fractions first where it holds integers. */
+static T spaced(const char *op, tp_call *c, bool tensors, const tp_val *dtype_arg)
+{
+    tp_scalar zero = {.tag = TP_SCALAR_INT};
+    int64_t steps = arg_i(&c->args[2]);
+    bool whole = !arg_none(dtype_arg) && !tpi_is_differentiable((int)arg_i(dtype_arg));
+    if (!tensors) {
+        const tp_scalar *a = &c->args[0].v.s, *b = &c->args[1].v.s;
+        bool complex = a->tag == TP_SCALAR_COMPLEX || b->tag == TP_SCALAR_COMPLEX;
+        if (steps < 0)
+            return tpi_rule_fail(TP_ERR_VALUE, "%s: steps must not be negative, got %lld", op, (long long)steps);
+        tp_scalar low = *a, high = *b;
+        if (whole && low.tag == TP_SCALAR_FLOAT) low.v.f = trunc(low.v.f);
+        if (whole && high.tag == TP_SCALAR_FLOAT) high.v.f = trunc(high.v.f);
+        return x_linspace(&low, &high, steps, complex ? TP_COMPLEX128 : TP_FLOAT64);
+    }
+    T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
+    if (a->ndim || b->ndim)
+        return tpi_rule_fail(TP_ERR_VALUE, "%s: bounds must be 0-d, got shapes %s and %s", op, tpi_str(a), tpi_str(b));
+    if (steps < 0) return tpi_rule_fail(TP_ERR_VALUE, "%s: steps must not be negative, got %lld", op, (long long)steps);
+    bool complex = tpi_is_complex(a->dtype) || tpi_is_complex(b->dtype);
+    if (whole && !complex) a = x_trunc(a), b = x_trunc(b);
+    T up = x_linspace(&zero, &tpi_one, steps, TP_FLOAT64), down = x_rsub_f(up, 1);
+    int dtype = complex ? TP_COMPLEX128 : TP_FLOAT64;
+    return x_add(x_mul(x_to_dtype(a, dtype), down), x_mul(x_to_dtype(b, dtype), up), &tpi_one);
+}
+
+static int spaced_result(tp_call *c, tpi_scope *s, T r, int arg)
+{
+    if (!r) return scope_result(s, c, r);
+    int otherwise = tp_get_default_dtype();
+    int dtype = arg_none(&c->args[arg]) ? tpi_is_complex(r->dtype) ? tpi_to_complex(otherwise) : otherwise
+                                        : (int)arg_i(&c->args[arg]);
+    if (dtype == TP_BOOL || (tpi_is_complex(r->dtype) && !tpi_is_complex(dtype)))
+        r = tpi_rule_fail(TP_ERR_TYPE, "%s: dtype %s is not supported", c->op->name, tp_dtype_name(dtype));
+    return scope_result(s, c, r ? x_to_dtype(r, dtype) : NULL);
+}
+
+int c_linspace_tensors(tp_call *c)
+{
+    tpi_scope s;
+    tpi_scope_open(&s);
+    return spaced_result(c, &s, spaced("linspace", c, true, &c->args[3]), 3);
+}
+
+static int logspace(tp_call *c, bool tensors)
+{
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T e = spaced("logspace", c, tensors, &c->args[4]);
+    return spaced_result(c, &s, e ? x_pow(x_scalar(arg_f(&c->args[3]), e), e) : NULL, 4);
+}
+
+int c_logspace(tp_call *c) { return logspace(c, false); }
+int c_logspace_tensors(tp_call *c) { return logspace(c, true); }

@@ -13,7 +13,7 @@
 int c_conj(tp_call *c)
 {
     tp_tensor *t = arg_t(&c->args[0]);
-    if (tpi_is_complex(t->dtype)) return tpi_call(&tpi_op_conj_physical, c->args, c->out);
+    if (tpi_is_complex(t->dtype)) return tpi_call(&tpi_op_conj_values, c->args, c->out);
     c->out[0] = tpi_retain(t);
     return 0;
 }

@@ -79,17 +79,12 @@ static int check_pad(const tp_tensor *x, const tp_val *pad, int mode, const char
     return 0;
 }
 
-int c_pad(tp_call *c)
+static int padded(tp_call *c, int mode, const char *name, const tp_val *value)
 {
     T x = arg_t(&c->args[0]), r = x, mask = NULL;
-    const tp_val *pad = &c->args[1], *value = &c->args[3];
-    int mode = pad_mode(c->args[2].v.str), rc;
-    if (mode < 0)
-        return tpi_fail(TP_ERR_VALUE, "pad: mode '%s' is none of constant, reflect, replicate, circular",
-                        c->args[2].v.str);
-    if (mode != CONSTANT && !arg_none(value))
-        return tpi_fail(TP_ERR_VALUE, "pad: a value is given, which mode '%s' does not use", c->args[2].v.str);
-    if ((rc = check_pad(x, pad, mode, c->args[2].v.str))) return rc;
+    const tp_val *pad = &c->args[1];
+    int rc = check_pad(x, pad, mode, name);
+    if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     for (int k = 0; k < pad->n / 2 && r; k++) {
@@ -117,6 +112,19 @@ int c_pad(tp_call *c)
     }
     return scope_result(&s, c, r == x ? x_clone(x) : r);
 }
+
+int c_pad(tp_call *c)
+{
+    const char *name = c->args[2].v.str;
+    int mode = pad_mode(name);
+    if (mode < 0)
+        return tpi_fail(TP_ERR_VALUE, "pad: mode '%s' is none of constant, reflect, replicate, circular", name);
+    if (mode != CONSTANT && !arg_none(&c->args[3]))
+        return tpi_fail(TP_ERR_VALUE, "pad: a value is given, which mode '%s' does not use", name);
+    return padded(c, mode, name, &c->args[3]);
+}
+
+int c_constant_pad_nd(tp_call *c) { return padded(c, CONSTANT, "constant", &c->args[2]); }
 
 /* ---- resampling ---- */
 

@@ -356,7 +356,7 @@ def wrapper(op):
             body.append(declare)
         if kind == "call":
             if op.nouts == 1:
-                body += ["    tp_tensor *r = NULL;", f"    return tpi_call(&tpi_op_{op.c}, v, &r) ? NULL : r;"]
+                body += ["    tp_tensor *out = NULL;", f"    return tpi_call(&tpi_op_{op.c}, v, &out) ? NULL : out;"]
             elif op.nouts > 1:
                 body += [
                     f"    for (int i = 0; i < {op.nouts}; i++) out[i] = NULL;",

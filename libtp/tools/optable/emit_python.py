@@ -157,7 +157,7 @@ def _is_ints(x):
 
 
 def _is_reals(x):
-    return _isinstance(x, (_tuple, _list)) and not [i for i in x if not _is_real(i)]
+    return not [i for i in x if not _is_real(i)] if _isinstance(x, (_tuple, _list)) else _is_real(x)
 
 
 def _is_tensors(x):

@@ -7,7 +7,7 @@ from optable.signature import MISSING
 ANNOTATIONS = {
     "Tensor": "Tensor", "Operand": "Tensor | _Number", "Tensor[]": "_Sequence[Tensor]",
     "Tensor?[]": "_Sequence[Tensor | None]", "int": "_int", "int[]": "_int | _Sequence[_int]", "float": "_float",
-    "float[]": "_Sequence[_float]", "bool": "_bool", "Scalar": "_Number", "str": "_str", "dtype": "_DType",
+    "float[]": "_float | _Sequence[_float]", "bool": "_bool", "Scalar": "_Number", "str": "_str", "dtype": "_DType",
     "Generator": "Generator",
 }  # fmt: skip
 
@@ -112,18 +112,17 @@ def convert(op, arg, python_op):
                 f"_h_{n}",
                 f"_len(_h_{n})",
             ]
-        case "int[]":
+        case "int[]" | "float[]":
+            read = f"{n} = _{arg.base[:-2]}s({n}, {where})"
             if not arg.optional:
-                return [f"{n} = _ints({n}, {where})"], [n, f"_len({n})"]
+                return [read], [n, f"_len({n})"]
             return [
                 f"if {n} is None:",
                 f"    {n}, _n_{n} = _NULL, -1",
                 "else:",
-                f"    {n} = _ints({n}, {where})",
+                f"    {read}",
                 f"    _n_{n} = _len({n})",
             ], [n, f"_n_{n}"]
-        case "float[]":
-            return [f"{n} = _floats({n}, {where})"], [n, f"_len({n})"]
         case "int":
             return [], [f"_INT_NONE if {n} is None else {n}" if arg.optional else n]
         case "float":

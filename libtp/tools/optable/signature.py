@@ -15,7 +15,7 @@ BASES = {
     "int": ("TPI_INT", True),
     "int[]": ("TPI_INTS", True),
     "float": ("TPI_FLOAT", True),
-    "float[]": ("TPI_FLOATS", False),
+    "float[]": ("TPI_FLOATS", True),
     "bool": ("TPI_BOOL", True),
     "Scalar": ("TPI_SCALAR", True),
     "str": ("TPI_STR", True),

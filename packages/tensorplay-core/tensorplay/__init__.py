@@ -53,6 +53,18 @@ def numel(input):
     return input.numel()
 
 
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether isclose holds for all elements, as a Python bool. RuntimeError inside a mapped function."""
+    return _ops.FUNCTIONS["isclose"](input, other, rtol, atol, equal_nan).all().item()
+
+
+def equal(input, other):
+    """Whether shapes agree and all elements are equal, as a Python bool. RuntimeError inside a mapped function."""
+    return input.shape == other.shape and (input == other).all().item()
+
+
+Tensor.allclose, Tensor.equal = allclose, equal
+
 _MODULES = {"config", "fft", "library", "linalg", "special"}
 _PACKAGES = {"func": "tensorplay-func", "nn": "tensorplay-nn", "testing": "tensorplay-testing"}
 

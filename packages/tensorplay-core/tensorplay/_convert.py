@@ -78,7 +78,9 @@ def ints(x, op="operator", name="size"):
 
 
 def floats(x, op="operator", name="values"):
-    """A list of floats from a sequence of numbers."""
+    """A list of floats from a sequence of numbers, or from one."""
+    if isinstance(x, (int, float)):
+        return [float(x)]
     try:
         return [float(i) for i in x]
     except TypeError:

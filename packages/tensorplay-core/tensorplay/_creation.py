@@ -10,10 +10,12 @@ from ._convert import ints, number, scalar
 from ._dtypes import (
     as_dtype,
     bool_,
+    complex64,
     dtype_code,
     from_numpy_dtype,
     get_default_dtype,
     int64,
+    promote_types,
     result_type,
 )
 from ._dtypes import dtype as DTypeClass
@@ -23,7 +25,7 @@ from ._tensor import Tensor, check_device, operand, wrap
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_dlpack", "from_numpy", "full", "full_like",
-    "linspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+    "linspace", "logspace", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
 DType = DTypeClass | np.dtype | type
@@ -401,12 +403,54 @@ def linspace(
     requires_grad: bool = False,
     **unknown: Any,
 ) -> Tensor:
-    """steps values from start to end, both included, evenly spaced. dtype: the default dtype."""
+    """steps values from start to end, both included, evenly spaced. dtype: the default dtype.
+
+    start and end may be 0-d tensors, also tracked and mapped ones.
+    """
     check_device(device)
     refuse("linspace", unknown)
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        start, end = operand(start), operand(end)
+        h = lib.tp_linspace_tensors(start._h, end._h, operator.index(steps), dtype_code(dtype))
+        return _finish(h, requires_grad)
     h = lib.tp_linspace(scalar(start, "linspace", "start"), scalar(end, "linspace", "end"), operator.index(steps),
                         dtype_code(dtype))  # fmt: skip
     return _finish(h, requires_grad)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **unknown: Any,
+) -> Tensor:
+    """steps powers of base, the exponents evenly spaced from start to end, both included. dtype: the default dtype.
+
+    start and end may be 0-d tensors, also tracked and mapped ones. ValueError for negative steps.
+    """
+    check_device(device)
+    refuse("logspace", unknown)
+    steps, base = operator.index(steps), float(base)
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        start, end = operand(start), operand(end)
+        return _finish(lib.tp_logspace_tensors(start._h, end._h, steps, base, dtype_code(dtype)), requires_grad)
+    bounds = scalar(start, "logspace", "start"), scalar(end, "logspace", "end")
+    return _finish(lib.tp_logspace(*bounds, steps, base, dtype_code(dtype)), requires_grad)
+
+
+def scalar_tensor(
+    s: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **unknown: Any
+) -> Tensor:
+    """A 0-d tensor of a number: of the default dtype unless dtype is given (complex for complex numbers)."""
+    refuse("scalar_tensor", unknown)
+    if dtype is None:
+        dtype = promote_types(get_default_dtype(), complex64) if isinstance(s, complex) else get_default_dtype()
+    return tensor(number(s, "scalar_tensor", "s"), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def eye(

@@ -13,6 +13,7 @@ _FAMILIES = (
     "creation",
     "elementwise",
     "maths",
+    "numeric",
     "index",
     "reduce",
     "scan",

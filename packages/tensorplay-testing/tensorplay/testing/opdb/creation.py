@@ -130,9 +130,28 @@ creation(
         _c(0, 1, 0),
         _c(1, 0, 3, dtype=tp.float64),
         _c(0, 10, 3, dtype=tp.int64),
+        _c(np.array(0.5), np.array(2.0), 4),
+        _c(np.array(0.5), np.array(2.0), 3, dtype=tp.float64),
     ),
     lambda a, b, n, dtype=None: np.linspace(a, b, n),
     "float32",
+    missing={"empty": "bounds are 0-d", "broadcast": "bounds are 0-d"},
+)
+creation(
+    "logspace",
+    _plain(
+        _c(0, 2, 5),
+        _c(-1.5, 2.5, 4, 2.0),
+        _c(0, 1, 1),
+        _c(0, 1, 0),
+        _c(1, 0, 3, 3.0, dtype=tp.float64),
+        _c(0, 4, 3, dtype=tp.int64),
+        _c(np.array(0.5), np.array(2.0), 4),
+        _c(np.array(0.5), np.array(2.0), 3, 2.0, dtype=tp.float64),
+    ),
+    lambda a, b, n, base=10.0, dtype=None: np.power(base, np.linspace(a, b, n)),
+    "float32",
+    missing={"empty": "bounds are 0-d", "broadcast": "bounds are 0-d"},
 )
 creation(
     "eye",

@@ -578,6 +578,7 @@ add(
 # ---- complex numbers and dtypes ----
 
 unary("conj", np.conj, dtype="same")
+alias("conj", "conj_physical")
 unary("real", np.real, dtype="real")
 unary("imag", np.imag, dtype="real", dtypes=COMPLEX)
 add(
