@@ -11,7 +11,7 @@ int k_copysign(tp_call *c)
     return tpi_elementwise(c, 2, 0, -1, table, NULL);
 }
 
-/* The next number of a format with `bits` of significand and least exponent `least`, in float32, which holds them all. */
+/* The next number of a format of `bits` significant bits and least exponent `least`; float32 holds them all. */
 static float next_narrow(float x, float y, int bits, int least)
 {
     if (x != x || y != y) return x + y;

@@ -170,8 +170,9 @@ static T along(T v, T x, int d)
     return x_reshape_to(v, x->ndim, shape);
 }
 
-/* Central differences; at the ends those of the given order. h: the distances of neighbours as a 1-d tensor, or NULL and
- * the constant one. Weights: the derivative of the parabola through three neighbours (Fornberg, Math. Comp. 51, 1988). */
+/* Central differences; at the ends those of the given order. h: the distances of neighbours as a 1-d tensor, or NULL
+ * and the constant one. Weights: the derivative of the parabola through three neighbours (Fornberg, Math. Comp. 51,
+ * 1988). */
 static T derivative(T x, int d, double step, T h, int order)
 {
     int64_t n = x->shape[d];
