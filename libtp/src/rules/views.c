@@ -150,6 +150,35 @@ int c_view_copy_dtype(tp_call *c)
     return rc;
 }
 
+int c_narrow_tensor(tp_call *c)
+{
+    T t = arg_t(&c->args[0]), start = arg_t(&c->args[2]);
+    int64_t dim = arg_i(&c->args[1]), length = arg_i(&c->args[3]);
+    tp_scalar at;
+    int d, rc = tpi_fresh(start);
+    if (rc) return rc;
+    if (!tpi_is_int(start->dtype))
+        return tpi_fail(TP_ERR_TYPE, "narrow: start of dtype %s, an integer is needed", tp_dtype_name(start->dtype));
+    if (start->ndim)
+        return tpi_fail(TP_ERR_VALUE, "narrow: start must have no dimensions, got shape %s", tpi_str(start));
+    if (!is_mapped(start)) {
+        if ((rc = tp_item(start, &at))) return rc;
+        return tpi_set_out(c, 0, tp_narrow(t, dim, at.v.i, length));
+    }
+    if ((rc = tpi_wrap_dim("narrow", dim, t->ndim, &d))) return rc;
+    if (t->ndim == 0) return tpi_fail(TP_ERR_INDEX, "narrow: a 0-d tensor has no dimensions");
+    if (length < 0 || length > t->shape[d])
+        return tpi_fail(TP_ERR_VALUE, "narrow: length %lld for a dimension of size %lld", (long long)length,
+                        (long long)t->shape[d]);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    int64_t step = 1;
+    T first = x_to_dtype(start, TP_INT64), zero = x_iscalar(0, first);
+    first = x_where(x_lt(first, zero), x_add(first, x_iscalar(t->shape[d], first), &tpi_one), first);
+    T index = x_add(first, positions(1, &length, &step, 0), &tpi_one);
+    return scope_result(&s, c, x_index_select(t, d, index));
+}
+
 /* ---- lists ---- */
 
 static int copied(tp_call *c, tp_tensor **views, int64_t n, int rc)

@@ -47,7 +47,7 @@ PROMOTE = {
 BATCH = ("broadcast", "reduce", "view", "leading", "fold", "function")
 JVP = ("linear", "bilinear", "elementwise", "zero", "function", "nondiff")
 VJP = ("function", "nondiff", "zero")
-MODULES = ("", "linalg", "nn.functional", "special", "fft")
+MODULES = ("", "linalg", "nn.functional", "special", "fft", "masked")
 C_NAME = re.compile(r"[A-Za-z_]\w*\Z")
 OP_NAME = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)?\Z")
 

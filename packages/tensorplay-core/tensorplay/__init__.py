@@ -25,6 +25,7 @@ from ._creation import *
 from ._printing import set_printoptions
 from ._random import *
 from ._runtime import *
+from ._shapes import *
 from ._version import version as __version__
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 
@@ -65,7 +66,7 @@ def equal(input, other):
 
 Tensor.allclose, Tensor.equal = allclose, equal
 
-_MODULES = {"config", "fft", "library", "linalg", "special"}
+_MODULES = {"array_api", "config", "fft", "library", "linalg", "masked", "special"}
 _PACKAGES = {"func": "tensorplay-func", "nn": "tensorplay-nn", "testing": "tensorplay-testing"}
 
 

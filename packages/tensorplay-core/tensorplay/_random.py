@@ -8,8 +8,8 @@ from ._clib import ffi, lib, raise_error
 from ._tensor import check_device
 
 __all__ = [
-    "Generator", "default_generator", "initial_seed", "manual_seed", "normal", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "seed",
+    "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
 ]  # fmt: skip
 
 _MASK = (1 << 64) - 1
@@ -102,6 +102,16 @@ def initial_seed() -> int:
 def seed() -> int:
     """Seeds the default generator from the operating system; returns the seed."""
     return default_generator.seed()
+
+
+def get_rng_state() -> tuple[int, int]:
+    """The state of the default generator, for set_rng_state."""
+    return default_generator.get_state()
+
+
+def set_rng_state(state: tuple[int, int]) -> None:
+    """Puts the default generator back into a state that get_rng_state returned."""
+    default_generator.set_state(state)
 
 
 # ---- operators that draw ----

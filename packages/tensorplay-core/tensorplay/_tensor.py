@@ -9,7 +9,7 @@ import operator as _operator
 import numpy as np
 
 from ._clib import NULL, PLAIN_LEVEL, ffi, lib, raise_error
-from ._dtypes import ALIASES, DTYPES, bfloat16, bool_, dtype_code, int8, uint8
+from ._dtypes import ALIASES, DTYPES, bfloat16, bool_, int8, uint8
 from ._scalars import fill_scalar, read_scalar
 
 _new = object.__new__
@@ -594,29 +594,6 @@ class Tensor:
         return self.mT.conj()
 
     # ---- dtype and device ----
-    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False):
-        """The tensor with another dtype: `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(other_tensor)`.
-
-        self where nothing changes, unless copy. Differentiable. ValueError for a device that is not the CPU.
-        """
-        for a in args:
-            if isinstance(a, Tensor):
-                dtype = a.dtype
-            elif isinstance(a, (str, _DEVICE)):
-                device = a
-            elif a is not None and not isinstance(a, bool):
-                dtype = a
-        check_device(device)
-        code = lib.tp_tensor_dtype(self._h)
-        target = code if dtype is None else dtype_code(dtype)
-        if target != code:
-            return wrap(lib.tp_cast(self._h, target))
-        return self.clone() if copy else self
-
-    def type_as(self, other):
-        """The values in the dtype of other."""
-        return self.to(other.dtype)
-
     def type(self, dtype=None):
         """The dtype's name, or the values in another dtype."""
         return repr(self.dtype) if dtype is None else self.to(dtype)

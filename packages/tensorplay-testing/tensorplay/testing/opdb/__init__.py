@@ -19,6 +19,7 @@ _FAMILIES = (
     "scan",
     "shape",
     "views",
+    "masked",
     "compose",
     "linalg",
     "random",

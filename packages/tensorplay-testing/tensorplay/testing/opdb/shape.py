@@ -161,10 +161,18 @@ same(
     lambda a, d, i: np.take(a, i, axis=d),
     missing={"0-d": "has no dimension"},
 )
+
+
+def _narrows(rng, dtype):
+    yield from cases(c((4, 3), 0, 1, 2), c((4, 3), 1, -2, 2), c((4,), 0, 1, 0), c((0, 3), 1, 1, 2))(rng, dtype)
+    for start in (1, -2):
+        yield Sample((make(rng, dtype, 4, 3), 0, np.array(start), 2), vary={1: lambda a, i: a - i % 2})
+
+
 same(
     "narrow",
-    cases(c((4, 3), 0, 1, 2), c((4, 3), 1, -2, 2), c((4,), 0, 1, 0), c((0, 3), 1, 1, 2)),
-    lambda a, d, i, n: np.take(a, range(i % a.shape[d], i % a.shape[d] + n), axis=d),
+    _narrows,
+    lambda a, d, i, n: np.take(a, range(int(i) % a.shape[d], int(i) % a.shape[d] + n), axis=d),
     missing={"0-d": "has no dimension"},
 )
 _DIAGONALS = (
