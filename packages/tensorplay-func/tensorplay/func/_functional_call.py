@@ -85,7 +85,8 @@ def _entries(module):
     return found
 
 
-def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False,
+                    return_buffers=False):
     """Calls module with the given parameters and buffers instead of its own.
 
     Args:
@@ -95,6 +96,10 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         args: positional arguments: a tuple, or a single value that is not a tuple. kwargs: keyword arguments.
         tie_weights: a value given under one name of a shared parameter or buffer stands for all of its names.
         strict: every parameter and buffer must be given.
+        return_buffers: the result is (output, buffers): the call works on copies of the buffers, given or not, and
+            hands back what it made of them, {full name: Tensor}. So a training step of a model with running statistics
+            is a pure function, which can be mapped over an ensemble and differentiated; under vmap a buffer that every
+            sample shares comes back as one per sample.
 
     The module itself is left as it is, whatever the call assigns and whether it fails or not; calls from several
     threads do not see each other.
@@ -133,6 +138,14 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     for name, t in values.items():
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(f"functional_call: the value of {name!r} is of type {type(t).__name__}, not a Tensor")
+    if return_buffers:
+        copies = {}
+        for name, (_, kind, _k) in entries.items():
+            t = values.get(name, current[name])
+            if kind == "_buffers" and t is not None:
+                if id(t) not in copies:
+                    copies[id(t)] = (t, t.clone())
+                values[name] = copies[id(t)][1]
     memo = {}
     copy = _shadow(module, memo)
     originals, stack, seen = [], [module], set()
@@ -150,7 +163,14 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         args = ()
     elif not isinstance(args, tuple):
         args = (args,)
-    return copy(*args, **(kwargs or {}))
+    out = copy(*args, **(kwargs or {}))
+    if not return_buffers:
+        return out
+    buffers = {}
+    for name, (m, kind, k) in entries.items():
+        if kind == "_buffers" and (t := memo[id(m)].__dict__[kind].get(k)) is not None:
+            buffers[name] = t
+    return out, buffers
 
 
 def _structure(model, prefix=""):

@@ -1,5 +1,6 @@
 """Layers as functions. Kernels and rules are libtp's; this is a namespace over them."""
 
+import inspect as _inspect
 import math as _math
 
 import tensorplay as _tp
@@ -10,37 +11,80 @@ globals().update(_table.NAMESPACES.get("nn.functional", {}))
 tanh, sigmoid = _tp.tanh, _tp.sigmoid
 
 
-def _activation(name, write, compute, doc):
-    def f(input, inplace=False):
-        return write(input) if inplace else compute(input)
+def _in_place(name, *parameters, compute=None):
+    """A function of input, the parameters (name, default) and inplace; and its form that always writes."""
+    compute = compute or globals()[name]
+    names = [p[0] for p in parameters]
 
+    def f(input, *args, inplace=False, **kwargs):
+        if len(args) > len(names):
+            *args, inplace = args
+        out = compute(input, *args, **kwargs)
+        return input.copy_(out) if inplace else out
+
+    def written(input, *args, **kwargs):
+        return f(input, *args, inplace=True, **kwargs)
+
+    P = _inspect.Parameter
+    values = [P("input", P.POSITIONAL_OR_KEYWORD)]
+    values += [P(p[0], P.POSITIONAL_OR_KEYWORD, default=p[1] if len(p) > 1 else P.empty) for p in parameters]
+    written.__signature__ = _inspect.Signature(values)
+    f.__signature__ = _inspect.Signature([*values, P("inplace", P.POSITIONAL_OR_KEYWORD, default=False)])
     f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"{doc}\n\nShapes: any. inplace=True writes the result into input and returns it."
-    return f
+    written.__name__ = written.__qualname__ = name + "_"
+    f.__doc__ = f"{compute.__doc__}\n\ninplace=True writes the result into input and returns it."
+    written.__doc__ = f"{name} written into input."
+    return f, written
 
 
-relu = _activation("relu", lambda x: x.copy_(_tp.relu(x)), _tp.relu, "max(x, 0), element by element; NaN stays NaN.")
-silu = _activation("silu", lambda x: x.copy_(_tp.silu(x)), _tp.silu, "x * sigmoid(x), element by element.")
-
-
-def relu_(input):
-    """relu written into input."""
-    return relu(input, True)
-
-
+relu, relu_ = _in_place("relu", compute=_tp.relu)
+silu, silu_ = _in_place("silu", compute=_tp.silu)
+leaky_relu, leaky_relu_ = _in_place("leaky_relu", ("negative_slope", 0.01), compute=_tp.leaky_relu)
+elu, elu_ = _in_place("elu", ("alpha", 1.0), compute=_tp.elu)
+hardtanh, hardtanh_ = _in_place("hardtanh", ("min_val", -1.0), ("max_val", 1.0))
+relu6, relu6_ = _in_place("relu6")
+hardswish, hardswish_ = _in_place("hardswish")
+hardsigmoid, hardsigmoid_ = _in_place("hardsigmoid")
+celu, celu_ = _in_place("celu", ("alpha", 1.0))
+selu, selu_ = _in_place("selu")
+mish, mish_ = _in_place("mish")
+threshold, threshold_ = _in_place("threshold", ("threshold",), ("value",))
 gelu, softplus = _tp.gelu, _tp.softplus
 
 
-def leaky_relu(input, negative_slope=0.01, inplace=False):
-    """x where positive, negative_slope * x elsewhere; inplace=True writes into input."""
-    out = _tp.leaky_relu(input, negative_slope)
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """x where positive, a * x elsewhere; a is drawn between lower and upper in training, else it is their mean.
+
+    A floating dtype. Errors: ValueError unless lower <= upper. Source: Xu, Wang, Chen and Li (2015).
+    """
+    if not lower <= upper:
+        raise ValueError(f"rrelu: lower {lower} exceeds upper {upper}")
+    if training:
+        slope = lower + (upper - lower) * _tp.rand(input.shape, dtype=input.dtype)
+        out = _tp.where(input > 0, input, input * slope)
+    else:
+        out = _tp.leaky_relu(input, (lower + upper) / 2)
     return input.copy_(out) if inplace else out
 
 
-def elu(input, alpha=1.0, inplace=False):
-    """x where positive, alpha * (exp(x) - 1) elsewhere; inplace=True writes into input."""
-    out = _tp.elu(input, alpha)
-    return input.copy_(out) if inplace else out
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """rrelu written into input."""
+    return rrelu(input, lower, upper, training, True)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """softmax((logits + g) / tau) along dim, g drawn from the Gumbel distribution for each element.
+
+    hard=True: one-hot at the largest, with the derivative of the soft values. eps is not used. Source: Jang, Gu and
+    Poole (2017).
+    """
+    # 1 - u lies in (0, 1]; the least positive number keeps both logarithms finite
+    u = (1 - _tp.rand(logits.shape, dtype=logits.dtype)).clamp(_tp.finfo(logits.dtype).tiny, 1 - 2**-24)
+    soft = _tp.softmax((logits - (-u.log()).log()) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    return _tp.zeros_like(soft).scatter(dim, index, 1.0) - soft.detach() + soft
 
 
 def _pool(dims):

@@ -24,6 +24,8 @@ _FAMILIES = (
     "linalg",
     "random",
     "nn",
+    "nn_norm",
+    "nn_activation",
     "conv",
     "pool",
     "sampling",
