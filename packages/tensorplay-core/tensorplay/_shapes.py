@@ -238,6 +238,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     ValueError when size does not broadcast to the shape.
     """
     shape = tuple(size[0]) if len(size) == 1 and not hasattr(size[0], "__index__") else size
+    if not shape:
+        return self.sum()
     lead = self.ndim - len(shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(shape, self.shape[lead:])):
         raise ValueError(f"sum_to_size: size {list(shape)} does not broadcast to shape {list(self.shape)}")
