@@ -107,3 +107,16 @@ def test_a_condition_under_grad_of_vmap_is_refused_too():
     # a condition that every sample shares is fine
     flag = tp.tensor(True)
     assert_close(grad(lambda b: vmap(lambda x: x * 2 if flag else -x)(b).sum())(X), tp.full((3,), 2.0))
+
+
+def test_counts_and_sets_name_the_form_of_fixed_size():
+    x = tp.tensor([[0, 1, 1], [2, 2, 0]])
+    with pytest.raises(RuntimeError, match="minlength"):
+        vmap(tp.bincount)(x)
+    assert vmap(lambda v: tp.bincount(v, minlength=3))(x).tolist() == [[1, 2, 0], [1, 0, 2]]
+    with pytest.raises(IndexError):
+        vmap(lambda v: tp.bincount(v, minlength=2))(x)
+    assert vmap(lambda v: tp.histc(v, 3, 0, 3))(x).tolist() == [[1, 2, 0], [1, 0, 2]]
+    for f in (tp.unique, tp.unique_consecutive):
+        with pytest.raises(NotImplementedError):
+            vmap(f)(x)

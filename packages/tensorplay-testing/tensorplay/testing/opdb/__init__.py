@@ -30,6 +30,7 @@ _FAMILIES = (
     "pool",
     "sampling",
     "order",
+    "search",
 )
 
 
