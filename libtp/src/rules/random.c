@@ -358,3 +358,43 @@ int c_dropout(tp_call *c) { return dropout(c, "dropout", 0); }
 int c_dropout1d(tp_call *c) { return dropout(c, "dropout1d", 1); }
 int c_dropout2d(tp_call *c) { return dropout(c, "dropout2d", 2); }
 int c_dropout3d(tp_call *c) { return dropout(c, "dropout3d", 3); }
+
+int c_cauchy(tp_call *c)
+{
+    T t = arg_t(&c->args[0]);
+    double sigma = arg_f(&c->args[2]);
+    int rc = need_inexact("cauchy_", t, false);
+    if (rc) return rc;
+    if (!(sigma > 0)) return tpi_fail(TP_ERR_RUNTIME, "cauchy_: sigma must be positive, got %g", sigma);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T angle = affine(x_rand(t->shape, t->ndim, generator_of(&c->args[3]), TP_FLOAT64), M_PI, -M_PI_2);
+    return deliver(&s, c, x_to_dtype(affine(x_tan(angle), sigma, arg_f(&c->args[1])), t->dtype));
+}
+
+int c_geometric(tp_call *c)
+{
+    T t = arg_t(&c->args[0]);
+    double p = arg_f(&c->args[1]);
+    static const tp_scalar one = {.tag = TP_SCALAR_INT, .v.i = 1};
+    if (t->dtype == TP_BOOL || tpi_is_complex(t->dtype))
+        return tpi_fail(TP_ERR_TYPE, "geometric_: %s is not supported", tp_dtype_name(t->dtype));
+    if (!(p > 0 && p < 1)) return tpi_fail(TP_ERR_RUNTIME, "geometric_: p must be between 0 and 1, got %g", p);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T e = x_exponential_draw(t->shape, t->ndim, generator_of(&c->args[2]), TP_FLOAT64);
+    return deliver(&s, c, x_to_dtype(x_clamp_min(x_ceil(affine(e, -1 / log1p(-p), 0)), &one), t->dtype));
+}
+
+int c_log_normal(tp_call *c)
+{
+    T t = arg_t(&c->args[0]);
+    double std = arg_f(&c->args[2]);
+    int rc = need_inexact("log_normal_", t, false);
+    if (rc) return rc;
+    if (!(std > 0)) return tpi_fail(TP_ERR_RUNTIME, "log_normal_: std must be positive, got %g", std);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T n = affine(x_randn(t->shape, t->ndim, generator_of(&c->args[3]), TP_FLOAT64), std, arg_f(&c->args[1]));
+    return deliver(&s, c, x_to_dtype(x_exp(n), t->dtype));
+}

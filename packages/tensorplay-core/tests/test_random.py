@@ -65,3 +65,38 @@ def test_nested_flags_of_vmap(transforms):
         assert len(np.unique(vmap(lambda v: like(v), "same")(x).numpy())) == 4
         with pytest.raises(RuntimeError, match="randomness=error"):
             vmap(lambda v: like(v))(x)
+
+
+def test_distributions_of_fills():
+    stats = pytest.importorskip("scipy.stats")
+    tp.manual_seed(1)
+    x = tp.zeros(200000, dtype=tp.float64)
+    for draw, law in (
+        (lambda: x.cauchy_(1.0, 2.0), stats.cauchy(1, 2)),
+        (lambda: x.log_normal_(0.5, 0.25), stats.lognorm(0.25, scale=np.exp(0.5))),
+    ):
+        assert draw() is x and stats.kstest(x.numpy(), law.cdf).pvalue > 1e-4
+    for p in (0.01, 0.3, 0.95):
+        n = tp.zeros(200000, dtype=tp.int32).geometric_(p).numpy()
+        seen = np.bincount(n, minlength=2)[1:]
+        likely = stats.geom(p).pmf(np.arange(1, len(seen) + 1)) * n.size
+        k = int((likely > 10).sum())
+        seen, likely = np.append(seen[:k], seen[k:].sum()), np.append(likely[:k], n.size - likely[:k].sum())
+        assert n.min() == 1 and stats.chisquare(seen, likely).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (lambda x: x.cauchy_(0.0, 0.0), RuntimeError),
+        (lambda x: x.log_normal_(0.0, -1.0), RuntimeError),
+        (lambda x: x.geometric_(1.0), RuntimeError),
+        (lambda x: x.geometric_(float("nan")), RuntimeError),
+        (lambda x: x.long().cauchy_(), TypeError),
+        (lambda x: x.long().log_normal_(), TypeError),
+        (lambda x: x.bool().geometric_(0.5), TypeError),
+    ],
+)
+def test_refused_fills(call, kind):
+    with pytest.raises(kind):
+        call(tp.ones(3))

@@ -116,6 +116,9 @@ def _filled(*calls):
 
 drawn("uniform", _filled((), (0.25,), (-2.0, 3.0), ({"low": 0.5, "high": 0.75},)), dtypes=FLOATS)
 drawn("exponential", _filled((), (2.0,)), dtypes=FLOATS)
+drawn("cauchy", _filled((), (1.0,), (-2.0, 3.0)), dtypes=FLOATS)
+drawn("log_normal", _filled((), (0.5,), (-1.0, 0.5)), dtypes=FLOATS)
+drawn("geometric", _filled((0.03,), (0.01,)), dtypes=INTEGERS + FLOATS)
 
 
 def _random_calls(rng, dtype):
