@@ -374,12 +374,21 @@ static bool read_pointwise(const char *op, T *self, T *index, int64_t dim, int *
     return good;
 }
 
+/* An index without elements may have any rank: nothing is read or written. */
+static bool is_idle(T self, T index) { return index->numel == 0 && index->ndim != self->ndim && is_index(index); }
+
 int c_gather(tp_call *c)
 {
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), r = NULL;
-    int ndim = index->ndim, d;
+    int ndim = index->ndim, d, rc;
+    bool idle = is_idle(self, index);
+    if (idle && (rc = tpi_wrap_dim("gather", arg_i(&c->args[1]), self->ndim, &d))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
+    if (idle) {
+        r = x_slice(x_reshape(self, &self->numel, 1), 0, 0, 0, 1);
+        return scope_result(&s, c, x_reshape(r, index->shape, ndim));
+    }
     if (read_pointwise("gather", &self, &index, arg_i(&c->args[1]), &d)) r = x_gather_dim(self, d, index, false);
     if (r && ndim == 0) r = x_reshape_to(r, 0, NULL);
     return scope_result(&s, c, r);
@@ -388,9 +397,12 @@ int c_gather(tp_call *c)
 static int scattered(tp_call *c, const char *op, bool accumulate)
 {
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), src = arg_t(&c->args[3]), r = NULL;
-    int ndim = self->ndim, d;
+    int ndim = self->ndim, d, rc;
+    bool idle = is_idle(self, index);
+    if (idle && (rc = tpi_wrap_dim(op, arg_i(&c->args[1]), ndim, &d))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
+    if (idle) return c->out[0] ? tpi_scope_close(&s) : scope_result(&s, c, x_clone(self));
     if (read_pointwise(op, &self, &index, arg_i(&c->args[1]), &d)) src = as_dtype_of(op, src, self);
     if (!tpi_bad() && src->ndim == 0) src = x_view(src, &(int64_t){1}, 1);
     if (!tpi_bad()) {
@@ -413,9 +425,12 @@ int c_scatter_add(tp_call *c) { return scattered(c, "scatter_add", true); }
 int c_scatter_value(tp_call *c)
 {
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), r = NULL;
-    int ndim = self->ndim, d;
+    int ndim = self->ndim, d, rc;
+    bool idle = is_idle(self, index);
+    if (idle && (rc = tpi_wrap_dim("scatter", arg_i(&c->args[1]), ndim, &d))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
+    if (idle) return c->out[0] ? tpi_scope_close(&s) : scope_result(&s, c, x_clone(self));
     if (read_pointwise("scatter", &self, &index, arg_i(&c->args[1]), &d)) {
         T v = as_dtype_of("scatter", tpi_own(tp_weak_scalar(&c->args[3].v.s)), self);
         r = scatter(c, self, d, index, x_expand_to(v, index->ndim, index->shape), false);
@@ -530,7 +545,13 @@ int c_masked_scatter(tp_call *c)
     tpi_scope_open(&s);
     if (!need_mask("masked_scatter", mask)) return scope_result(&s, c, NULL);
     T source = as_dtype_of("masked_scatter", arg_t(&c->args[2]), self);
-    mask = x_expand(mask, self->shape, self->ndim);
+    int64_t shape[TPI_DIMS_CAP];
+    int ndim;
+    if (tpi_broadcast_shapes("masked_scatter", self->ndim, self->shape, mask->ndim, mask->shape, &ndim, shape))
+        return scope_result(&s, c, tpi_own(NULL));
+    mask = x_expand_to(mask, ndim, shape);
+    self = x_expand_to(self, ndim, shape);
+    if (tpi_bad()) return scope_result(&s, c, NULL);
     T flat = source ? x_reshape(source, &source->numel, 1) : NULL;
     if (flat && flat->numel == 0 && self->numel) flat = x_zeros_shape(self->dtype, 1, &(int64_t){1});
     T m = mask ? x_to_dtype(x_reshape(mask, &mask->numel, 1), TP_INT64) : NULL;

@@ -184,6 +184,7 @@ def _gather_calls(rng, dtype):
     yield sample(make(rng, dtype), 0, np.zeros((), np.int64))
     yield sample(make(rng, dtype, 0, 3), 1, np.zeros((0, 2), np.int64))
     yield sample(make(rng, dtype, 4, 3), 0, np.zeros((0, 3), np.int64))
+    yield sample(make(rng, dtype, 4), 0, np.zeros((2, 0), np.int64))
 
 
 def _cut(a, index, dim):
@@ -192,6 +193,8 @@ def _cut(a, index, dim):
 
 
 def _gather_ref(a, dim, index):
+    if not index.size:
+        return np.zeros(index.shape, a.dtype)
     return np.take_along_axis(_cut(a, index, dim), index, dim) if a.ndim else a
 
 
@@ -208,6 +211,7 @@ def _scatter_calls(value):
             ((), 0, (), ()),
             ((0, 3), 1, (0, 2), (0, 2)),
             ((4, 3), 0, (0, 3), (0, 3)),
+            ((4,), 0, (0, 3), (0, 3)),
         ):
             n = shape[dim] if shape else 1
             yield sample(make(rng, dtype, *shape), dim, _i(rng, n, *index), make(rng, dtype, *src))
@@ -304,13 +308,13 @@ add(
 
 
 def _masked_scatter_calls(rng, dtype):
-    for a, m, n in (((3, 4), (3, 4), 12), ((3, 4), (4,), 15), ((), (), 1), ((0, 3), (3,), 2)):
+    for a, m, n in (((3, 4), (3, 4), 12), ((3, 4), (4,), 15), ((), (), 1), ((0, 3), (3,), 2), ((4,), (3, 4), 12)):
         yield sample(make(rng, dtype, *a), make(rng, "bool", *m), make(rng, dtype, n))
 
 
 def _masked_scatter_ref(a, m, source):
-    out = np.array(a)
-    m = np.broadcast_to(m, a.shape)
+    shape = np.broadcast_shapes(a.shape, m.shape)
+    out, m = np.array(np.broadcast_to(a, shape)), np.broadcast_to(m, shape)
     out[m] = source.reshape(-1)[: int(m.sum())]
     return out
 
