@@ -31,6 +31,7 @@ _FAMILIES = (
     "sampling",
     "order",
     "search",
+    "special",
 )
 
 
