@@ -229,14 +229,22 @@ int c_uniform(tp_call *c)
 {
     T t = arg_t(&c->args[0]);
     double low = arg_f(&c->args[1]), high = arg_f(&c->args[2]);
-    int rc = need_inexact("uniform_", t, false);
+    int rc = need_inexact("uniform_", t, true);
     if (rc) return rc;
     if (!(low <= high) || !isfinite(high - low))
         return tpi_fail(TP_ERR_RUNTIME, "uniform_: low %g and high %g must be finite and in order", low, high);
     tpi_scope s;
     tpi_scope_open(&s);
-    T x = x_rand(t->shape, t->ndim, generator_of(&c->args[3]), t->dtype);
-    return deliver(&s, c, affine(x, high - low, low));
+    if (!tpi_is_complex(t->dtype)) {
+        T x = x_rand(t->shape, t->ndim, generator_of(&c->args[3]), t->dtype);
+        return deliver(&s, c, affine(x, high - low, low));
+    }
+    int64_t pairs[TPI_DIMS_CAP];
+    if ((rc = tpi_check_rank("uniform_", t->ndim + 1))) return tpi_scope_close(&s), rc;
+    tpi_copy_dims(pairs, t->shape, t->ndim);
+    pairs[t->ndim] = 2;
+    T x = x_rand(pairs, t->ndim + 1, generator_of(&c->args[3]), tpi_to_real(t->dtype));
+    return deliver(&s, c, x_view_as_complex(affine(x, high - low, low)));
 }
 
 int c_exponential(tp_call *c)

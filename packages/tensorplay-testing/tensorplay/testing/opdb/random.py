@@ -114,7 +114,7 @@ def _filled(*calls):
     return samples
 
 
-drawn("uniform", _filled((), (0.25,), (-2.0, 3.0), ({"low": 0.5, "high": 0.75},)), dtypes=FLOATS)
+drawn("uniform", _filled((), (0.25,), (-2.0, 3.0), ({"low": 0.5, "high": 0.75},)), dtypes=INEXACT)
 drawn("exponential", _filled((), (2.0,)), dtypes=FLOATS)
 drawn("cauchy", _filled((), (1.0,), (-2.0, 3.0)), dtypes=FLOATS)
 drawn("log_normal", _filled((), (0.5,), (-1.0, 0.5)), dtypes=FLOATS)
