@@ -6,6 +6,16 @@ import math as _math
 import tensorplay as _tp
 from tensorplay import _ops as _table
 
+from ._functional import (  # noqa: F401
+    ctc_loss,
+    embedding,
+    embedding_bag,
+    gaussian_nll_loss,
+    one_hot,
+    scaled_dot_product_attention,
+    triplet_margin_with_distance_loss,
+)
+
 globals().update(_table.NAMESPACES.get("nn.functional", {}))
 
 tanh, sigmoid = _tp.tanh, _tp.sigmoid

@@ -26,6 +26,7 @@ _FAMILIES = (
     "nn",
     "nn_norm",
     "nn_activation",
+    "nn_loss",
     "conv",
     "pool",
     "sampling",
