@@ -26,7 +26,10 @@ def chebyshev(f, a, b):
 
 
 def table(name, f, edges):
-    rows = [chebyshev(f, a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    write(name, [chebyshev(f, a, b) for a, b in zip(edges, edges[1:], strict=False)])
+
+
+def write(name, rows):
     width = max(map(len, rows))
     out = [f"static const double {name}[{len(rows)}][{width}] = {{"]
     for r in rows:
@@ -86,6 +89,28 @@ def zeta_of(x):
     return 2 * x ** mp.mpf("1.5") / 3
 
 
+def temme(orders, size):
+    """Taylor coefficients in eta of c_k, DLMF 8.12: c_0 = 1 / mu - 1 / eta, c_k = c_(k-1)' / eta + g / mu, where g
+    takes the pole away. mu mu' = eta (1 + mu)."""
+    n = size + 2 * orders + 4
+    a = [mp.mpf(0), mp.mpf(1)]
+    for m in range(2, n):
+        # coefficient of eta^m in mu mu'
+        known = sum(a[i] * (m + 1 - i) * a[m + 1 - i] for i in range(2, m))
+        a.append((a[m - 1] - known) / (m + 1))
+    inverse = [mp.mpf(1)]  # eta / mu
+    for m in range(1, n - 1):
+        inverse.append(-sum(a[i + 1] * inverse[m - i] for i in range(1, m + 1)))
+    c = inverse[1:]
+    rows = [c]
+    for _ in range(1, orders):
+        d = [(k + 1) * v for k, v in enumerate(c[1:])]
+        g = -d[0]
+        c = [x + g * y for x, y in zip(d[1:], inverse[1:], strict=False)]
+        rows.append(c)
+    return [r[:size] for r in rows]
+
+
 def main():
     eighth = mp.mpf(1) / 8
     print("/* Written by libtp/tools/special_tables.py: Chebyshev coefficients, a row a piece. */")
@@ -125,6 +150,8 @@ def main():
     edge = 1 / zeta_of(mp.mpf(8))
     table("AIRY_FAR", far(0, 1), [0, edge])
     table("AIRY_PRIME_FAR", far(1, -1), [0, edge])
+    table("LGAMMA1P", lambda a: mp.loggamma(1 + a) / a, [0, 1])
+    write("TEMME", temme(12, 22))
     for which in "PQRS":
         table("AIRY_" + which, airy_wave(which), [0, edge])
 

@@ -50,6 +50,16 @@ static double erfcx_derivative(double x, int n)
 }
 SPECIAL1_INT(erfcx_derivative, erfcx_derivative, 0, 30)
 
+/* erfc(-x / sqrt 2) / 2 with what rounding takes from the argument, to first order */
+static double ndtr(double x)
+{
+    const double r = 0x1.6a09e667f3bcdp-1, rest = -0x1.bdd3413b26456p-55;
+    if (!(fabs(x) < 40)) return x > 0 ? 1 : x < 0 ? 0 : x;
+    double z = -x * r, e = fma(-x, r, -z) - x * rest;
+    return 0.5 * erfc(z) - e * 0.56418958354775628695 * exp(-z * z);
+}
+SPECIAL1(ndtr, ndtr)
+
 static double log_ndtr(double x)
 {
     const double r = 0.70710678118654752440;

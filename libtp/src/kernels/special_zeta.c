@@ -28,7 +28,8 @@ static double hurwitz(double s, double q, int m)
     for (int k = 0; k < 10 || a < enough; k++, a = q + k) {
         double term = pow(a, -s) * power(-log(a), m);
         sum += term;
-        if (a > 2 && fabs(term) < 1e-18 * fabs(sum) && a > 4 * q) break;
+        /* what follows is less than its integral */
+        if (a > 2 && fabs(term) * power(1 + a / (s - 1), m + 1) < 1e-18 * fabs(sum)) return sum;
         if (term == 0 && a > 2) return sum;
     }
     double t = pow(a, -s), l = -log(a), binomial = 1, tail = 0, sign = 1 / (s - 1);

@@ -63,6 +63,8 @@ def _pair(name, public=None, **options):
 
 
 _pair("xlog1py", low=0.3, high=2.5, special=False)
+binary("igamma", _of("gammainc"), dtypes=REAL, dtype="float", low=0.3, high=4.0, special=False)
+binary("igammac", _of("gammaincc"), dtypes=REAL, dtype="float", low=0.3, high=4.0, special=False)
 _pair("zeta", low=1.3, high=4.0, special=False)
 _s("spherical_bessel_j0", lambda a: np.where(np.isinf(a), 0.0, np.sinc(a / np.pi)))
 # SciPy has NaN for infinite arguments of Bessel functions; tests/test_special.py checks the limits.
