@@ -5,6 +5,7 @@
 #include "core/pool.h"
 #include "kernels/half.h"
 #include "kernels/scan.h"
+#include "kernels/vmath.h"
 #include "tpi_ops.h"
 
 typedef struct line_task {
@@ -230,30 +231,36 @@ LOGCUMSUMEXP(logcumsumexp_bf16, uint16_t, tpi_bf16_decode, ENC_BF16)
 LOGCUMSUMEXP(logcumsumexp_f32, float, SAME, ENC_F32)
 LOGCUMSUMEXP(logcumsumexp_f64, double, SAME, SAME)
 
-/* The same for complex numbers: the largest real part is taken out. */
-#define LOGCUMSUMEXP_COMPLEX(name, F, enc)                                                   \
-    static void name(tpi_lines *l, int64_t first, int64_t cols)                              \
-    {                                                                                        \
-        for (int64_t j = 0; j < cols; j++) {                                                 \
-            const F *x = (const F *)l->in[0] + first + j;                                    \
-            F *y = (F *)l->out[0] + first + j;                                               \
-            double m = -INFINITY;                                                            \
-            double complex sum = 0;                                                          \
-            for (int64_t i = 0; i < l->n; i++, x += l->ld, y += l->ld) {                     \
-                double complex v = *x;                                                       \
-                double a = creal(v);                                                         \
-                if (a > m) {                                                                 \
-                    if (i) sum *= exp(m - a);                                                \
-                    m = a;                                                                   \
-                } else if (!(a <= m) || isnan(cimag(v))) {                                   \
-                    m = NAN;                                                                 \
-                    sum = CMPLX(NAN, NAN);                                                   \
-                }                                                                            \
-                if (a > -(double)INFINITY) sum += cexp(CMPLX(a == m ? 0 : a - m, cimag(v))); \
-                double complex r = clog(sum);                                                \
-                *y = enc(CMPLX(m + creal(r), cimag(r)));                                     \
-            }                                                                                \
-        }                                                                                    \
+#define TURN (2 * 3.14159265358979323846)
+
+/* The same for complex numbers: the largest real part is taken out. The sum has the value, adding one number after the
+ * other the turns of its angle. */
+#define LOGCUMSUMEXP_COMPLEX(name, F, enc)                                                               \
+    static void name(tpi_lines *l, int64_t first, int64_t cols)                                          \
+    {                                                                                                    \
+        for (int64_t j = 0; j < cols; j++) {                                                             \
+            const F *x = (const F *)l->in[0] + first + j;                                                \
+            F *y = (F *)l->out[0] + first + j;                                                           \
+            double m = -INFINITY;                                                                        \
+            double complex sum = 0, last = CMPLX(-(double)INFINITY, 0);                                  \
+            for (int64_t i = 0; i < l->n; i++, x += l->ld, y += l->ld) {                                 \
+                double complex v = *x;                                                                   \
+                double a = creal(v);                                                                     \
+                if (a > m) {                                                                             \
+                    if (i) sum *= exp(m - a);                                                            \
+                    m = a;                                                                               \
+                } else if (!(a <= m) || isnan(cimag(v))) {                                               \
+                    m = NAN;                                                                             \
+                    sum = CMPLX(NAN, NAN);                                                               \
+                }                                                                                        \
+                if (a > -(double)INFINITY) sum += cexp(CMPLX(a == m ? 0 : a - m, cimag(v)));             \
+                double complex r = clog(sum);                                                            \
+                last = tpi_clogaddexp(v, last);                                                          \
+                if (isfinite(creal(r)) && isfinite(m))                                                   \
+                    last = CMPLX(m + creal(r), cimag(r) + TURN * rint((cimag(last) - cimag(r)) / TURN)); \
+                *y = enc(last);                                                                          \
+            }                                                                                            \
+        }                                                                                                \
     }
 LOGCUMSUMEXP_COMPLEX(logcumsumexp_c64, float complex, ENC_C64)
 LOGCUMSUMEXP_COMPLEX(logcumsumexp_c128, double complex, SAME)

@@ -97,6 +97,7 @@ void tpi_varg_c128(int64_t n, const double complex *x, double *y);
 void tpi_vpow_c64(int64_t n, const float complex *x, const float complex *y, float complex *out);
 void tpi_vpow_c128(int64_t n, const double complex *x, const double complex *y, double complex *out);
 void tpi_vlogaddexp_c64(int64_t n, const float complex *x, const float complex *y, float complex *out);
+double complex tpi_clogaddexp(double complex x, double complex y);
 void tpi_vlogaddexp_c128(int64_t n, const double complex *x, const double complex *y, double complex *out);
 
 #endif

@@ -95,18 +95,24 @@ static double complex csigmoid(double complex z)
 
 static double complex csilu(double complex z) { return z * csigmoid(z); }
 
-/* The larger by real part is taken out; the angle is brought back to (-pi, pi]. */
-static double complex clogaddexp(double complex x, double complex y)
+/* The larger by real part is taken out. The angle goes on from its own, as in PyTorch: it is not brought back to
+ * (-pi, pi], so that adding almost nothing changes almost nothing. */
+double complex tpi_clogaddexp(double complex x, double complex y)
 {
-    if (creal(x) < creal(y)) {
+    double a = creal(x), b = creal(y);
+    if (isnan(a) || isnan(b) || isnan(cimag(x)) || isnan(cimag(y))) return CMPLX(NAN, NAN);
+    if (a < b) {
         double complex t = x;
         x = y;
         y = t;
+        a = creal(x);
+        b = creal(y);
     }
-    if (isinf(creal(x)) && !isnan(creal(y)) && !isnan(cimag(x)) && !(creal(x) > 0 && creal(x) == creal(y))) return x;
-    double complex r = x + clog1p(cexp(y - x));
-    double angle = cimag(r);
-    return CMPLX(creal(r), fabs(angle) > PI ? angle - 2 * PI * rint(angle / (2 * PI)) : angle);
+    if (isinf(a)) {
+        if (a < 0) return y;
+        return a == b ? CMPLX(a, carg(cexp(x) + cexp(y))) : x;
+    }
+    return x + clog1p(cexp(y - x));
 }
 
 /* float is evaluated in double. */
@@ -129,12 +135,12 @@ THROUGH_DOUBLE(silu, csilu)
 
 void tpi_vlogaddexp_c64(int64_t n, const float complex *x, const float complex *y, float complex *out)
 {
-    for (int64_t i = 0; i < n; i++) out[i] = (float complex)clogaddexp(x[i], y[i]);
+    for (int64_t i = 0; i < n; i++) out[i] = (float complex)tpi_clogaddexp(x[i], y[i]);
 }
 
 void tpi_vlogaddexp_c128(int64_t n, const double complex *x, const double complex *y, double complex *out)
 {
-    for (int64_t i = 0; i < n; i++) out[i] = clogaddexp(x[i], y[i]);
+    for (int64_t i = 0; i < n; i++) out[i] = tpi_clogaddexp(x[i], y[i]);
 }
 
 COMPLEX(exp, cexpf, cexp)

@@ -1,4 +1,6 @@
 /* The public reductions: composites that check, convert and normalise, and call the primitives. */
+#include <math.h>
+
 #include "rules/reduce_util.h"
 
 int tpi_get_dims(const char *op, const tp_tensor *x, const tp_val *dim, tpi_dims *out)
@@ -314,7 +316,10 @@ int c_logsumexp(tp_call *c)
     tpi_scope s;
     tpi_scope_open(&s);
     T top = x_amax_dims(tpi_real(self), d.v, d.n, true);
-    T r = x_log(x_sum_dims(x_exp(x_sub(self, top, &tpi_one)), d.v, d.n, keepdim));
+    top = x_where(x_isinf(top), x_scalar(0, top), top); /* an infinity needs no shift, and would leave NaN */
+    T total = x_sum_dims(x_exp(x_sub(self, top, &tpi_one)), d.v, d.n, keepdim), none = x_eq_f(total, 0);
+    /* no derivative where every term is zero */
+    T r = x_where(none, x_scalar(-INFINITY, total), x_log(x_where(none, x_scalar(1, total), total)));
     if (r) top = x_reshape_to(top, r->ndim, r->shape);
     return scope_result(&s, c, x_add(r, top, &tpi_one));
 }

@@ -123,6 +123,29 @@ def test_complex_logaddexp():
     np.testing.assert_allclose(tp.logaddexp(tp.tensor(z), tp.tensor(w)).numpy(), want, rtol=1e-14)
 
 
+def test_angles_of_complex_logarithms_of_sums():
+    inf = np.inf
+    for a, b, want in (
+        (2 + 9j, -inf, 2 + 9j), (100 + 4j, 0j, 100 + 4j), (-1 - 7j, -1 - 7j, np.log(2) - 1 - 7j),
+        (complex(-inf, 0), complex(-inf, 2), complex(-inf, 2)), (complex(inf, 1), 3 + 1j, complex(inf, 1)),
+        (complex(inf, 0), complex(inf, 1), complex(inf, np.pi / 4)), (1j, complex(np.nan, 0), complex(np.nan, np.nan)),
+    ):  # fmt: skip
+        got = tp.logaddexp(tp.tensor(a, dtype=tp.complex128), tp.tensor(b, dtype=tp.complex128)).item()
+        np.testing.assert_allclose([got.real, got.imag], [want.real, want.imag], rtol=1e-15)
+    x = tp.tensor([-1 - 7j, -1 + 3.1j, 0, 1 + 2j, 3 - 40j], dtype=tp.complex128)
+    running = tp.logcumsumexp(x, 0)
+    np.testing.assert_allclose(np.exp(running.numpy()), np.cumsum(np.exp(x.numpy())), rtol=1e-12)
+    last = x[0]
+    for v, r in zip(x[1:], running[1:]):
+        last = tp.logaddexp(v, last)
+        assert abs(last - r) < 1e-12
+    none = tp.tensor([complex(-inf, 0), complex(-inf, 2)], dtype=tp.complex128)
+    none.requires_grad_()
+    value = tp.logsumexp(none, 0)
+    value.backward(tp.ones_like(value))
+    assert value.item().real == -inf and none.grad.tolist() == [0, 0]
+
+
 def test_complex_nan_to_num():
     z = tp.tensor([complex(np.nan, 1), complex(np.inf, -np.inf), 1 + 2j])
     assert tp.nan_to_num(z, 7.0, 8.0, 9.0).tolist() == [7 + 1j, 8 + 9j, 1 + 2j]
