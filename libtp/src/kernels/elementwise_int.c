@@ -10,6 +10,7 @@ static int with_fault(tp_call *c, const tpi_loop *table)
     int fault = 0;
     int status = tpi_elementwise(c, 2, 0, -1, table, &fault);
     if (status || !fault) return status;
+    if (fault == FAULT_NEGATIVE && !(arg_t(&c->args[1])->flags & TPI_F_WEAK)) return 0;
     return fault == FAULT_ZERO
                ? tpi_fail(TP_ERR_RUNTIME, "%s: ZeroDivisionError: integer division by zero", c->op->name)
                : tpi_fail(TP_ERR_RUNTIME, "%s: integers to negative integer powers are not allowed", c->op->name);
@@ -54,17 +55,21 @@ static int with_fault(tp_call *c, const tpi_loop *table)
     DIVISION_LOOP(remainder_##N, T, x % y)    \
     POWER_LOOP(pow_##N, T, T, false)
 
+/* 1 and -1 have integer inverses; those of others are rounded towards 0. */
+static inline int64_t inverse_power(int64_t base, bool odd) { return base == 1 ? 1 : base == -1 ? (odd ? -1 : 1) : 0; }
+
 #define POWER_LOOP(NAME, T, U, NEGATIVE)                                      \
     static void NAME(int64_t n, char **p, const int64_t *s, void *ctx)        \
     {                                                                         \
         char *po = p[0], *px = p[1], *py = p[2];                              \
         for (int64_t k = 0; k < n; k++, po += s[0], px += s[1], py += s[2]) { \
             T y = *(T *)py;                                                   \
+            uint64_t base = (uint64_t)*(T *)px, r = 1;                        \
             if (NEGATIVE) {                                                   \
                 RAISE(FAULT_NEGATIVE);                                        \
-                return;                                                       \
+                *(T *)po = (T)inverse_power((int64_t)base, y & 1);            \
+                continue;                                                     \
             }                                                                 \
-            uint64_t base = (uint64_t)*(T *)px, r = 1;                        \
             for (U e = (U)y; e; e >>= 1, base *= base)                        \
                 if (e & 1) r *= base;                                         \
             *(T *)po = (T)(U)r;                                               \

@@ -181,6 +181,9 @@ static bool is_number(const tp_val *v, double number)
 static T times(T t, const tp_val *factor)
 {
     if (!t || is_number(factor, 1)) return t;
+    /* Integers stay integers: a factor loses its fraction. */
+    if (factor->v.s.tag == TP_SCALAR_FLOAT && !tpi_is_differentiable(t->dtype))
+        return x_mul_i(t, (int64_t)factor->v.s.v.f);
     return x_mul(t, tpi_own(tp_weak_scalar(&factor->v.s)));
 }
 

@@ -312,12 +312,12 @@ static int quantile(tp_call *c, const char *op, bool number, bool skip)
     T v = flat || x->ndim == 0 ? x_reshape(x, &x->numel, 1) : x_movedim1(x, d, x->ndim - 1);
     T q = number ? x_scalar(arg_f(&c->args[1]), x) : x_to_dtype(given, x->dtype);
     int last = v ? v->ndim - 1 : 0;
-    const int64_t end = last, one = 1;
+    const int64_t end = last;
     int64_t many = given && given->ndim ? given->shape[0] : 1, shape[TPI_DIMS_CAP];
     x_sort_dim(v, last, false, both);
     T sorted = both[0], nans = x_isnan(v), r = NULL;
     if (sorted && q) {
-        int wide = x->dtype == TP_FLOAT64 ? TP_FLOAT64 : TP_FLOAT64;
+        int wide = TP_FLOAT64;
         double n = (double)v->shape[last];
         T position = x_clamp_max(
             x_clamp_min(x_to_dtype(x_reshape(q, &many, 1), wide), &(tp_scalar){.tag = TP_SCALAR_INT}), &tpi_one);
@@ -351,7 +351,6 @@ static int quantile(tp_call *c, const char *op, bool number, bool skip)
             for (int i = 0; i < x->ndim; i++) shape[at++] = flat || i == d ? 1 : x->shape[i];
             r = x_reshape_to(r, at, shape);
         }
-        (void)one;
     }
     return scope_result(&s, c, r);
 }
@@ -491,15 +490,12 @@ static T reduced(T self, int64_t d, T index, T src, int how, bool include)
     return tpi_is_differentiable(self->dtype) ? x_div(r, count) : x_floor_divide(r, count);
 }
 
-static int scatter_reduced(tp_call *c, const char *op, T self, int64_t d, T index, T src, int how)
+static int scatter_reduced(tp_call *c, T self, int64_t d, T index, T src, int how)
 {
-    (void)op;
     bool include = arg_b(&c->args[5]);
-    int ndim = self ? self->ndim : 0;
     T r = reduced(self, d, index, src, how, include);
-    return ndim == 1 && arg_t(&c->args[0])->ndim == 0
-               ? (r = x_reshape_to(r, 0, NULL), scope_result(tpi_scope_top, c, r))
-               : scope_result(tpi_scope_top, c, r);
+    if (arg_t(&c->args[0])->ndim == 0) r = x_reshape_to(r, 0, NULL);
+    return scope_result(tpi_scope_top, c, r);
 }
 
 static T cast_source(const char *op, T src, T self)
@@ -538,7 +534,35 @@ int c_scatter_reduce(tp_call *c)
     v = v ? cast_source("scatter_reduce", v, self) : NULL;
     for (int i = 0; v && at && i < at->ndim; i++)
         if (v->shape[i] != at->shape[i]) v = x_slice(v, i, 0, at->shape[i], 1);
-    return scatter_reduced(c, "scatter_reduce", x, d, x_to_dtype(at, TP_INT64), v, how);
+    return scatter_reduced(c, x, d, x_to_dtype(at, TP_INT64), v, how);
+}
+
+static int scattered_by(tp_call *c, T src, tpi_scope *s)
+{
+    const char *by = c->args[4].v.str;
+    bool add = strcmp(by, "add") == 0;
+    T r = NULL;
+    if (!add && strcmp(by, "multiply") != 0)
+        tpi_rule_fail(TP_ERR_VALUE, "scatter: reduce '%s' is neither 'add' nor 'multiply'", by);
+    else if (src) r = x_scatter_reduce(arg_t(&c->args[0]), arg_i(&c->args[1]), arg_t(&c->args[2]), src,
+                                       add ? "sum" : "prod", true);
+    return scope_result(s, c, r);
+}
+
+int c_scatter_by(tp_call *c)
+{
+    tpi_scope s;
+    tpi_scope_open(&s);
+    return scattered_by(c, arg_t(&c->args[3]), &s);
+}
+
+int c_scatter_value_by(tp_call *c)
+{
+    T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T value = x_to_dtype(tpi_own(tp_weak_scalar(&c->args[3].v.s)), self->dtype);
+    return scattered_by(c, x_expand_to(value, index->ndim, index->shape), &s);
 }
 
 int c_index_reduce(tp_call *c)
@@ -569,7 +593,7 @@ int c_index_reduce(tp_call *c)
         for (int i = 0; i < v->ndim; i++) wide[i] = i == d ? index->numel : 1;
         at = x_expand_to(x_reshape_to(x_to_dtype(index, TP_INT64), v->ndim, wide), v->ndim, v->shape);
     }
-    return scatter_reduced(c, "index_reduce", x, d, at, v, how);
+    return scatter_reduced(c, x, d, at, v, how);
 }
 
 /* How much the result changes with self, and with src: w[0] of self's shape, w[1] of src's. */

@@ -156,3 +156,10 @@ def test_masked_fill_of_bool_with_a_number():
     x, mask = tp.tensor([True, False, True]), tp.tensor([True, True, False])
     assert x.masked_fill(mask, 0).tolist() == [False, False, True]
     assert x.masked_fill(mask, 2.5).tolist() == [True, True, True]
+
+
+def test_integers_to_negative_integer_powers():
+    x, e = tp.tensor([1, -1, -1, 2, 0]), tp.tensor([-3, -3, -2, -1, -1])
+    assert (x**e).tolist() == [1, -1, 1, 0, 0]
+    with pytest.raises(RuntimeError, match="negative integer powers"):
+        x**-1

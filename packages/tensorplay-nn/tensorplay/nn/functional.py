@@ -175,6 +175,23 @@ def interpolate(
     return out
 
 
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """Elements of [N, C, H, W] or [N, C, D, H, W] at places between them, which a grid [N, ..., 2 or 3] names.
+
+    A place is (x, y) or (x, y, z), each from -1 to 1 across the image; align_corners=True: between the centres of the
+    corner elements, otherwise between the edges. mode: "bilinear", "nearest", and "bicubic" for images. padding_mode:
+    outside there are "zeros", the element at the "border", or a "reflection". Differentiable in input and grid. Errors:
+    ValueError for other modes; RuntimeError for shapes that do not fit; TypeError unless both have one floating dtype.
+    """
+    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    if mode not in modes or (mode == "bicubic" and input.ndim == 5):
+        raise ValueError(f"grid_sample: mode {mode!r} is none of {', '.join(modes[: 5 - max(input.ndim - 2, 2)])}")
+    if padding_mode not in paddings:
+        raise ValueError(f"grid_sample: padding_mode {padding_mode!r} is none of {', '.join(paddings)}")
+    sample = _tp.grid_sampler_3d if input.ndim == 5 else _tp.grid_sampler_2d
+    return sample(input, grid, modes.index(mode), paddings.index(padding_mode), bool(align_corners))
+
+
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """interpolate under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
