@@ -1,5 +1,5 @@
-/* Sampling at the places that a grid names: gathers, weighted by functions of the grid, so that every order of derivative
- * follows from theirs. */
+/* Sampling at the places that a grid names: gathers, weighted by functions of the grid, so that every order of
+ * derivative follows from theirs. */
 #include <math.h>
 
 #include "rules/shape_util.h"
@@ -13,15 +13,12 @@ enum { ZEROS, BORDER, REFLECTION };
 typedef struct grid {
     int nd, mode, padding;
     bool corners;
-    T flat;                      /* input as [N, C, elements] */
-    const int64_t *size;         /* of its spatial dimensions */
-    int64_t places[3];           /* shape of a coordinate: [N, 1, places] */
+    T flat; /* input as [N, C, elements] */
+    const int64_t *size; /* of its spatial dimensions */
+    int64_t places[3]; /* shape of a coordinate: [N, 1, places] */
 } grid;
 
-static T scaled(T x, double factor, double shift)
-{
-    return x_add_f(x_mul_f(x, factor), shift, &tpi_one);
-}
+static T scaled(T x, double factor, double shift) { return x_add_f(x_mul_f(x, factor), shift, &tpi_one); }
 
 static T clamped(T x, double low, double high)
 {
@@ -115,16 +112,20 @@ static T bicubic(const grid *g, T *x)
 static int grid_sampler(tp_call *c, const char *op, int nd)
 {
     T input = arg_t(&c->args[0]), at = arg_t(&c->args[1]), x[3], r = NULL;
-    grid g = {.nd = nd, .mode = (int)arg_i(&c->args[2]), .padding = (int)arg_i(&c->args[3]), .corners = arg_b(&c->args[4])};
+    grid g = {
+        .nd = nd, .mode = (int)arg_i(&c->args[2]), .padding = (int)arg_i(&c->args[3]), .corners = arg_b(&c->args[4])};
     int64_t shape[TPI_DIMS_CAP], elements = 1, places = 1;
     if (input->ndim != nd + 2 || at->ndim != nd + 2 || at->shape[nd + 1] != nd || input->shape[0] != at->shape[0])
-        return tpi_fail(TP_ERR_RUNTIME, "%s: input of shape %s and grid of shape %s: %d dimensions and one N are needed, and "
-                        "%d coordinates", op, tpi_str(input), tpi_str(at), nd + 2, nd);
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "%s: input of shape %s and grid of shape %s: %d dimensions and one N are needed, and "
+                        "%d coordinates",
+                        op, tpi_str(input), tpi_str(at), nd + 2, nd);
     if (!tpi_is_float(input->dtype) || at->dtype != input->dtype)
         return tpi_fail(TP_ERR_TYPE, "%s: one floating dtype is needed, got %s and %s", op, tp_dtype_name(input->dtype),
                         tp_dtype_name(at->dtype));
     if (g.mode < BILINEAR || g.mode > (nd == 2 ? BICUBIC : NEAREST) || g.padding < ZEROS || g.padding > REFLECTION)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: there is no interpolation mode %d with padding mode %d", op, g.mode, g.padding);
+        return tpi_fail(TP_ERR_RUNTIME, "%s: there is no interpolation mode %d with padding mode %d", op, g.mode,
+                        g.padding);
     for (int d = 0; d < nd; d++) {
         elements *= input->shape[2 + d];
         places *= at->shape[1 + d];

@@ -30,6 +30,17 @@ int c_frexp(tp_call *c)
     return rc;
 }
 
+int c_ldexp(tp_call *c)
+{
+    T x = arg_t(&c->args[0]), e = arg_t(&c->args[1]);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    e = to_float(e);
+    /* The power in the precision of the result. */
+    if (e) e = x_to_dtype(e, tpi_result_type(2, (tp_tensor *[]){x, e}));
+    return scope_result(&s, c, x_mul(x, e ? x_pow(x_scalar(2, e), e) : NULL));
+}
+
 int c_logit(tp_call *c)
 {
     T x = arg_t(&c->args[0]);

@@ -544,8 +544,9 @@ static int scattered_by(tp_call *c, T src, tpi_scope *s)
     T r = NULL;
     if (!add && strcmp(by, "multiply") != 0)
         tpi_rule_fail(TP_ERR_VALUE, "scatter: reduce '%s' is neither 'add' nor 'multiply'", by);
-    else if (src) r = x_scatter_reduce(arg_t(&c->args[0]), arg_i(&c->args[1]), arg_t(&c->args[2]), src,
-                                       add ? "sum" : "prod", true);
+    else if (src)
+        r = x_scatter_reduce(arg_t(&c->args[0]), arg_i(&c->args[1]), arg_t(&c->args[2]), src, add ? "sum" : "prod",
+                             true);
     return scope_result(s, c, r);
 }
 

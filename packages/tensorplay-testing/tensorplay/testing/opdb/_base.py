@@ -207,9 +207,7 @@ def to_complex(name):
 
 
 def accumulated(name):
-    """sum, prod and cumsum add small integers and bool in int64 (uint64 stays)."""
-    if name == "uint64":
-        return "uint64"
+    """Sums and products add up integers and bool in int64."""
     return "int64" if name in BOOL or name in INTEGERS else name
 
 

@@ -238,7 +238,29 @@ def _scatter_ref(accumulate):
     return reference
 
 
-add("scatter", _scatter_calls(True), _scatter_ref(False), dtype="same")
+def _scatter_calls_by(rng, dtype):
+    yield from _scatter_calls(True)(rng, dtype)
+    if dtype in INEXACT and dtype not in COMPLEX:
+        for by in ("add", "multiply"):
+            x, at = make(rng, dtype, 4, 3, gap=0.2), _i(rng, 4, 5, 3)
+            yield Sample((x, 0, at, make(rng, dtype, 5, 3, gap=0.2)), {"reduce": by})
+            yield Sample((x, 0, at, 1.5), {"reduce": by})
+
+
+def _scatter_by(a, dim, index, src, reduce=None):
+    if reduce is None:
+        return _scatter_ref(False)(a, dim, index, src)
+    if reduce == "add":
+        return _scatter_ref(True)(a, dim, index, src)
+    out = np.array(a)
+    for at in np.ndindex(index.shape):
+        to = list(at)
+        to[dim] = index[at]
+        out[tuple(to)] *= src[at] if isinstance(src, np.ndarray) else src
+    return out
+
+
+add("scatter", _scatter_calls_by, _scatter_by, dtype="same", scale=8)
 add("scatter_add", _scatter_calls(False), _scatter_ref(True), dtype="same", scale=8)
 
 

@@ -11,8 +11,10 @@ FLOAT = ("float16", "bfloat16", "float32", "float64")
 
 
 def _mask(rng, *shape):
-    """A random mask with an element in each row and column, where there are any."""
+    """A random mask with elements in each row and column, where there are any."""
     m = rng.random(shape) < 0.6
+    if m.ndim == 1:
+        m[:2] = True
     if m.ndim == 2 and m.size:
         m[np.arange(m.shape[0]), np.arange(m.shape[0]) % m.shape[1]] = True
         m[np.arange(m.shape[1]) % m.shape[0], np.arange(m.shape[1])] = True
@@ -178,7 +180,7 @@ add("masked.cumprod", _samples(*_SCANS), _scan(1, np.cumprod), dtype=_running, r
 _STATISTICS = (
     m((4, 5), (4, 5)),
     m((4, 5), (4, 5), 1),
-    m((4, 5), (5,), 0, keepdim=True),
+    m((4, 5), (5,), 1, keepdim=True),
     m((4, 5), (4, 5), (0, 1)),
     m((4, 5), None, -1),
     m((0, 3), (0, 3), 1),

@@ -210,3 +210,80 @@ enter(
 )
 enter("pixel_unshuffle", _shapes(((2, 2, 4, 6), 2), ((1, 3, 6), 3), ((0, 2, 4, 4), 2), ((4, 2, 2), 1)), _unshuffle)
 enter("channel_shuffle", _shapes(((2, 6, 3), 2), ((2, 6, 2, 2), 3), ((0, 4, 2), 2), ((2, 4, 2), 4)), _channels)
+
+
+# ---- grids ----
+
+
+def _grids(rng, dtype, *shape):
+    """Places away from those where the neighbours change, inside and outside."""
+    return round_to(rng.choice([-1.13, -0.61, -0.23, 0.14, 0.37, 0.72, 1.09], shape), dtype)
+
+
+def _grid_samples(nd):
+    def samples(rng, dtype):
+        size, places = ((4, 5), (3, 2)) if nd == 2 else ((3, 4, 2), (2, 1, 3))
+        for mode in range(3 if nd == 2 else 2):
+            for padding in range(3):
+                for corners in (False, True):
+                    x = make(rng, dtype, 2, 2, *size)
+                    yield Sample(
+                        (x, _grids(rng, dtype, 2, *places, nd), mode, padding, corners),
+                        vary={1: lambda a, i: np.roll(a, i, 1)},
+                        order=2 if mode != 1 else 1,
+                    )
+        yield sample(make(rng, dtype, 0, 2, *size), _grids(rng, dtype, 0, *places, nd), 0, 0, False)
+
+    return samples
+
+
+def _mirror(x, n, corners):
+    """x reflected at the ends of 0 ... n - 1, or half an element outside them."""
+    low, high = (0.0, n - 1.0) if corners else (-0.5, n - 0.5)
+    if low == high:
+        return 0.0
+    while not low <= x <= high:
+        x = 2 * low - x if x < low else 2 * high - x
+    return x
+
+
+def _grid_sampler(x, at, mode, padding, corners):
+    size = x.shape[2:]
+
+    def pad(v, n):
+        v = _mirror(v, n, corners) if padding == 2 else v
+        return v if padding == 0 else min(max(v, 0.0), n - 1.0)
+
+    out = np.zeros((*x.shape[:2], *at.shape[1:-1]))
+    for k in np.ndindex(at.shape[0], *at.shape[1:-1]):
+        taps = []
+        for g, n in zip(at[k][::-1], size, strict=True):
+            g = float(g)
+            v = (g + 1) / 2 * (n - 1) if corners else ((g + 1) * n - 1) / 2
+            v = v if mode == 2 else pad(v, n)
+            low = math.floor(v)
+            if mode == 1:
+                taps.append([(round(v), 1.0)])
+            elif mode == 0:
+                taps.append([(low, 1 - (v - low)), (low + 1, v - low)])
+            else:
+                taps.append([(round(pad(float(i), n)), float(_keys(v - i, -0.75))) for i in range(low - 1, low + 3)])
+        for place in np.ndindex(*(len(t) for t in taps)):
+            chosen = [t[i] for t, i in zip(taps, place, strict=True)]
+            if all(0 <= i < n for (i, _), n in zip(chosen, size, strict=True)):
+                weight = math.prod(w for _, w in chosen)
+                out[(k[0], slice(None), *k[1:])] += weight * x[(k[0], slice(None), *(i for i, _ in chosen))]
+    return out
+
+
+for _nd in (2, 3):
+    add(
+        f"grid_sampler_{_nd}d",
+        _grid_samples(_nd),
+        _grid_sampler,
+        dtypes=FLOATS,
+        dtype="same",
+        scale=20,
+        refuses=False,
+        missing={"0-d": "has spatial dimensions", "broadcast": "shapes belong together"},
+    )
