@@ -347,6 +347,7 @@ calls = [
     lambda x, y, p: preprocessing.Normalizer().fit_transform(x),
     lambda x, y, p: metrics.accuracy_score(y, p), lambda x, y, p: metrics.confusion_matrix(y, p),
     lambda x, y, p: metrics.mean_squared_error(x[:, 0], x[:, 1]), lambda x, y, p: metrics.r2_score(x[:, 0], x[:, 1]),
+    lambda x, y, p: metrics.roc_auc_score(y, x[:, 0]), lambda x, y, p: metrics.f1_score(y, p),
     lambda x, y, p: cosine_similarity(x), lambda x, y, p: rbf_kernel(x),
 ]
 with config_context(array_api_dispatch=True):

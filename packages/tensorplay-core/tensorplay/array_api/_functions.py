@@ -280,8 +280,13 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
 
 
 @public
-def where(condition, x1, x2, /):
-    """x1 where condition is true, else x2."""
+def where(condition, /, *values):
+    """`where(condition, x1, x2)`: x1 where condition is true, else x2. `where(condition)`, which scikit-learn uses, is
+    nonzero(condition).
+    """
+    if not values:
+        return nonzero(condition)
+    x1, x2 = values
     return tp.where(condition, *together("where", x1, x2))
 
 
@@ -587,8 +592,10 @@ def any(x, /, *, axis=None, keepdims=False):
 
 
 @public
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """Differences of neighbours along an axis, n times; prepend and append are joined to x first."""
+def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
+    """Differences of neighbours along an axis, n times; prepend and append are joined to x first. n may also be given by
+    position, as scikit-learn does.
+    """
     parts = [p for p in (prepend, x, append) if p is not None]
     out = concat(parts, axis=axis) if len(parts) > 1 else array(x, "diff")
     for _ in range(n):
