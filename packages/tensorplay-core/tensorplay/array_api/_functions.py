@@ -593,8 +593,8 @@ def any(x, /, *, axis=None, keepdims=False):
 
 @public
 def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along an axis, n times; prepend and append are joined to x first. n may also be given by
-    position, as scikit-learn does.
+    """Differences of neighbours along an axis, n times; prepend and append are joined to x first. n may also be given
+    by position, as scikit-learn does.
     """
     parts = [p for p in (prepend, x, append) if p is not None]
     out = concat(parts, axis=axis) if len(parts) > 1 else array(x, "diff")
