@@ -303,6 +303,13 @@ def peer(session: nox.Session) -> None:
     session.run("python", "tests/bench/peer.py", *session.posargs)
 
 
+@nox.session(name="peer-nn")
+def peer_nn(session: nox.Session) -> None:
+    """Every module beside PyTorch's: outputs, gradients, buffers, repr."""
+    install(session, *PACKAGES, also=(TORCH,))
+    session.run("python", "tests/bench/peer_nn.py", *session.posargs)
+
+
 # -- the sources ----------------------------------------------------------------------------------------
 
 

@@ -1,27 +1,29 @@
 """Modules, parameters, initialisers and the functional forms of layers."""
 
-from . import functional, init
+from . import _conv, _forms, _losses, functional, init
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from ._layers import (
-    ELU,
-    GELU,
-    Conv2d,
+from ._forms import (
+    AlphaDropout,
     Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+    PReLU,
+    RReLU,
+    Softmax2d,
+)
+from ._layers import (
+    Bilinear,
+    CosineSimilarity,
+    Embedding,
+    EmbeddingBag,
     Flatten,
     Identity,
-    LeakyReLU,
     Linear,
-    LogSoftmax,
-    MaxPool2d,
-    ReLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softplus,
-    Tanh,
+    PairwiseDistance,
     Unflatten,
-)  # fmt: skip
-from ._losses import CrossEntropyLoss, MSELoss, NLLLoss
+)
 from ._module import Module
 from ._norms import (
     BatchNorm1d,
@@ -36,15 +38,21 @@ from ._norms import (
     RMSNorm,
     batch_norm_without_running_stats,
     replace_all_batch_norm_modules_,
-)  # fmt: skip
+)
 from ._parameter import Buffer, Parameter
 from ._version import version as __version__
 
+_TABLES = (_conv.CONVOLUTIONS, _forms.ACTIVATIONS, _forms.POOLS, _losses.LOSSES)
+for _table in _TABLES:
+    globals().update(_table)
+
 __all__ = [
-    "ELU", "GELU", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Buffer", "Conv2d", "CrossEntropyLoss", "Dropout",
-    "Flatten", "GroupNorm", "Identity", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LeakyReLU",
-    "Linear", "LocalResponseNorm", "LogSoftmax", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList",
-    "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "ReLU", "Sequential", "SiLU", "Sigmoid",
-    "Softmax", "Softplus", "Tanh", "Unflatten", "batch_norm_without_running_stats", "functional", "init",
+    "AlphaDropout", "FeatureAlphaDropout",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Buffer", "CosineSimilarity", "Dropout", "Dropout1d",
+    "Dropout2d", "Dropout3d", "Embedding", "EmbeddingBag", "Flatten", "GroupNorm", "Identity", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "Linear", "LocalResponseNorm", "Module", "ModuleDict",
+    "ModuleList", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "RReLU",
+    "Sequential", "Softmax2d", "Unflatten", "batch_norm_without_running_stats", "functional", "init",
     "replace_all_batch_norm_modules_",
 ]  # fmt: skip
+__all__ += [name for _table in _TABLES for name in _table]

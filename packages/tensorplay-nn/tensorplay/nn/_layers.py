@@ -10,10 +10,6 @@ from ._module import Module
 from ._parameter import Parameter
 
 
-def _pair(v):
-    return (v, v) if isinstance(v, int) else tuple(v)
-
-
 class Identity(Module):
     """Returns its input; takes and ignores any arguments."""
 
@@ -59,81 +55,6 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class Conv2d(Module):
-    """Cross-correlation over two dimensions: [N, C, H, W] (or [C, H, W]) to [N, out_channels, H', W'].
-
-    Args:
-        kernel_size, stride, padding, dilation: an int or a pair; padding may be "same" or "valid".
-        groups: blocks of connections between input and output channels.
-        bias: whether a bias of shape [out_channels] is added.
-        padding_mode: "zeros" only.
-
-    Parameters: weight [out_channels, in_channels / groups, kH, kW] and bias, uniform in +-1/sqrt(fan_in).
-    """
-
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):
-        super().__init__()
-        if groups < 1:
-            raise ValueError(f"Conv2d: groups must be positive, got {groups}")
-        if in_channels % groups or out_channels % groups:
-            raise ValueError(f"Conv2d: {in_channels} and {out_channels} channels do not divide into {groups} groups")
-        if padding_mode != "zeros":
-            raise ValueError(f"Conv2d: padding_mode must be 'zeros', got {padding_mode!r}")
-        if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise ValueError(f"Conv2d: padding must be 'same', 'valid' or ints, got {padding!r}")
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
-        self.padding = padding if isinstance(padding, str) else _pair(padding)
-        self.padding_mode = padding_mode
-        shape = (out_channels, in_channels // groups, *self.kernel_size)
-        self.weight = Parameter(tp.empty(shape, device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(tp.empty((out_channels,), device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Draws the parameters anew."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            fan_in = self.weight[0].numel() if self.out_channels else 0
-            bound = 1 / math.sqrt(fan_in) if fan_in else 0
-            init.uniform_(self.bias, -bound, bound)
-
-    def forward(self, input):
-        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-
-    def extra_repr(self):
-        s = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        if self.padding not in ((0, 0), "valid"):
-            s += f", padding={self.padding}"
-        if self.dilation != (1, 1):
-            s += f", dilation={self.dilation}"
-        if self.groups != 1:
-            s += f", groups={self.groups}"
-        return s if self.bias is not None else s + ", bias=False"
-
-
-class MaxPool2d(Module):
-    """The largest value of each window; arguments are those of functional.max_pool2d."""
-
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation = padding, dilation
-        self.return_indices, self.ceil_mode = return_indices, ceil_mode
-
-    def forward(self, input):
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                            self.return_indices)
-
-    def extra_repr(self):
-        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
-
-
 class Flatten(Module):
     """Merges the dimensions start_dim to end_dim."""
 
@@ -162,137 +83,110 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-class Dropout(Module):
-    """In training mode zeroes each element with probability p and scales the others by 1 / (1 - p)."""
+class Bilinear(Module):
+    """y_k = x1^T W_k x2 + b_k.
 
-    def __init__(self, p=0.5, inplace=False):
+    Parameters: weight [out_features, in1_features, in2_features] and bias [out_features], uniform in
+    +-1/sqrt(in1_features).
+    """
+
+    def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"Dropout: p must lie between 0 and 1, got {p}")
-        self.p, self.inplace = p, inplace
+        if in1_features <= 0:
+            raise ValueError(f"Bilinear: in1_features must be positive, got {in1_features}")
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = Parameter(tp.empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        b = Parameter(tp.empty((out_features,), device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", b)
+        self.reset_parameters()
 
-    def forward(self, input):
-        return F.dropout(input, self.p, self.training, self.inplace)
+    def reset_parameters(self):
+        """Draws the parameters anew."""
+        bound = 1 / math.sqrt(self.in1_features)
+        for p in self.parameters():
+            init.uniform_(p, -bound, bound)
+
+    def forward(self, input1, input2):
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self):
-        return f"p={self.p}, inplace={self.inplace}"
+        return (f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+                f"out_features={self.out_features}, bias={self.bias is not None}")
 
 
-def _activation(name, fn, doc):
-    def forward(self, input):
-        return fn(input)
+class Embedding(Module):
+    """Rows of weight [num_embeddings, embedding_dim] by number; arguments are those of functional.embedding."""
 
-    return type(name, (Module,), {"__doc__": doc, "forward": forward, "__module__": __name__})
-
-
-Tanh = _activation("Tanh", tp.tanh, "tanh, element by element.")
-Sigmoid = _activation("Sigmoid", tp.sigmoid, "1 / (1 + exp(-x)), element by element.")
-
-
-class ReLU(Module):
-    """max(x, 0), element by element; inplace writes into the input."""
-
-    def __init__(self, inplace=False):
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
+                 scale_grad_by_freq=False, sparse=False, device=None, dtype=None):
         super().__init__()
-        self.inplace = inplace
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError(f"Embedding: padding_idx {padding_idx} is out of range for {num_embeddings} rows")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self.sparse = sparse
+        self.weight = Parameter(tp.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draws the weight from the normal distribution; the padding row is zero."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with tp.no_grad():
+                self.weight[self.padding_idx].zero_()
 
     def forward(self, input):
-        return F.relu(input, self.inplace)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
+                           self.scale_grad_by_freq, self.sparse)
 
     def extra_repr(self):
-        return "inplace=True" if self.inplace else ""
+        s = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            s += f", padding_idx={self.padding_idx}"
+        if self.max_norm is not None:
+            s += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            s += f", norm_type={self.norm_type}"
+        return s + ", scale_grad_by_freq=True" if self.scale_grad_by_freq else s
 
 
-class GELU(Module):
-    """x * Phi(x) with the normal distribution function Phi (Hendrycks and Gimpel 2016); approximate: "none", "tanh"."""
+class EmbeddingBag(Embedding):
+    """Sums, means or maxima of rows of weight over bags; arguments are those of functional.embedding_bag."""
 
-    def __init__(self, approximate="none"):
-        super().__init__()
-        self.approximate = approximate
+    def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+                 mode="mean", sparse=False, include_last_offset=False, padding_idx=None, device=None, dtype=None):
+        super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+                         device, dtype)
+        self.mode, self.include_last_offset = mode, include_last_offset
 
-    def forward(self, input):
-        return F.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self):
-        return f"approximate={self.approximate!r}"
-
-
-class SiLU(Module):
-    """x * sigmoid(x), element by element."""
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.silu(input, self.inplace)
-
-
-class Softplus(Module):
-    """log(1 + exp(beta x)) / beta, linear where beta x exceeds threshold."""
-
-    def __init__(self, beta=1.0, threshold=20.0):
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
-
-    def forward(self, input):
-        return F.softplus(input, self.beta, self.threshold)
+    def forward(self, input, offsets=None, per_sample_weights=None):
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                               self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
 
     def extra_repr(self):
-        return f"beta={self.beta}, threshold={self.threshold}"
+        s = f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        return s if self.padding_idx is None else s + f", padding_idx={self.padding_idx}"
 
 
-class LeakyReLU(Module):
-    """x where positive, negative_slope * x elsewhere."""
+class CosineSimilarity(Module):
+    """functional.cosine_similarity along dim."""
 
-    def __init__(self, negative_slope=0.01, inplace=False):
+    def __init__(self, dim=1, eps=1e-8):
         super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
+        self.dim, self.eps = dim, eps
 
-    def forward(self, input):
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self):
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+    def forward(self, x1, x2):
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
-class ELU(Module):
-    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+class PairwiseDistance(Module):
+    """functional.pairwise_distance: the p-norm of differences over the last dimension."""
 
-    def __init__(self, alpha=1.0, inplace=False):
+    def __init__(self, p=2.0, eps=1e-6, keepdim=False):
         super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, input):
-        return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self):
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
-
-
-class Softmax(Module):
-    """exp(x) / sum(exp(x)) along dim."""
-
-    def __init__(self, dim):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input):
-        return F.softmax(input, self.dim)
-
-    def extra_repr(self):
-        return f"dim={self.dim}"
-
-
-class LogSoftmax(Module):
-    """The logarithm of the softmax along dim."""
-
-    def __init__(self, dim):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input):
-        return F.log_softmax(input, self.dim)
-
-    def extra_repr(self):
-        return f"dim={self.dim}"
+    def forward(self, x1, x2):
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

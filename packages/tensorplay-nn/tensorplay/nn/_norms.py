@@ -30,12 +30,12 @@ class _Norm(Module):
 
     _dims = ()
 
-    def __init__(self, num_features, eps, momentum, affine, track_running_stats, device, dtype):
+    def __init__(self, num_features, eps, momentum, affine, track_running_stats, device, dtype, bias):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        for name in ("weight", "bias"):
-            p = Parameter(tp.empty((num_features,), device=device, dtype=dtype)) if affine else None
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            p = Parameter(tp.empty((num_features,), device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, p)
         if track_running_stats:
             self.register_buffer("running_mean", tp.zeros((num_features,), device=device, dtype=dtype))
@@ -57,8 +57,9 @@ class _Norm(Module):
     def reset_parameters(self):
         """weight 1, bias 0, statistics as at first."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def _check(self, input):
@@ -104,13 +105,13 @@ class _Norm(Module):
 
     def extra_repr(self):
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"track_running_stats={self.track_running_stats}")
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
 
 class _BatchNorm(_Norm):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None,
-                 dtype=None):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 dtype=None, *, bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def _normalise(self, input):
         own = self.training or self.running_mean is None or self.running_var is None
@@ -156,8 +157,8 @@ class BatchNorm3d(_BatchNorm):
 
 class _InstanceNorm(_Norm):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None,
-                 dtype=None):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 dtype=None, *, bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def _normalise(self, input):
         single = input.ndim == self._dims[0]
@@ -238,7 +239,8 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
 
 
 class RMSNorm(Module):
@@ -279,27 +281,29 @@ class GroupNorm(Module):
         affine: whether there are weight (ones at first) and bias (zeros), both [C].
     """
 
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not divide into {num_groups} groups")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        for name in ("weight", "bias"):
-            p = Parameter(tp.empty((num_channels,), device=device, dtype=dtype)) if affine else None
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            p = Parameter(tp.empty((num_channels,), device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, p)
         self.reset_parameters()
 
     def reset_parameters(self):
         """weight 1, bias 0."""
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+                f"bias={self.bias is not None}")
 
 
 class LocalResponseNorm(Module):

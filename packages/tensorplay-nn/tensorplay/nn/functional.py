@@ -97,6 +97,55 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     return _tp.zeros_like(soft).scatter(dim, index, 1.0) - soft.detach() + soft
 
 
+def _alpha_dropout(name, input, p, training, inplace, shape):
+    if not 0 <= p <= 1:
+        raise ValueError(f"{name}: p must lie between 0 and 1, got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        out = input * 0.0
+    else:
+        low = -1.7580993408473766  # what selu tends to, far below zero
+        scale = ((1 - p) * (1 + p * low * low)) ** -0.5
+        keep = _tp.rand(shape, dtype=input.dtype) >= p
+        out = _tp.where(keep, input, low) * scale - scale * low * p
+    return input.copy_(out) if inplace else out
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Sets elements to selu's limit with probability p and keeps mean 0 and variance 1.
+
+    Errors: ValueError unless p lies between 0 and 1. Source: Klambauer, Unterthiner, Mayr and Hochreiter (2017).
+    """
+    return _alpha_dropout("alpha_dropout", input, p, training, inplace, input.shape)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """alpha_dropout of whole channels of [N, C, ...]."""
+    shape = (*input.shape[:2], *(1 for _ in input.shape[2:]))
+    return _alpha_dropout("feature_alpha_dropout", input, p, training, inplace, shape)
+
+
+def _adaptive(dims):
+    name = f"adaptive_avg_pool{dims}d"
+    compute = _table.NAMESPACES["nn.functional"][name]
+
+    def pool(input, output_size):
+        if isinstance(output_size, (tuple, list)) and None in output_size:
+            if len(output_size) != dims:
+                output_size = tuple(output_size) * dims if len(output_size) == 1 else output_size
+            sizes = input.shape[input.ndim - dims :]
+            output_size = tuple(n if s is None else s for s, n in zip(output_size, sizes, strict=True))
+        return compute(input, output_size)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"{compute.__doc__}\n\nNone in output_size stands for input's size."
+    return pool
+
+
+adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive(2), _adaptive(3)
+
+
 def _pool(dims):
     name = f"max_pool{dims}d"
     values, with_indices = (_table.NAMESPACES["nn.functional"][n] for n in (name, f"{name}_with_indices"))
