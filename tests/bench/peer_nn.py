@@ -1,5 +1,5 @@
-"""Every module beside PyTorch's, with the same arguments, state and inputs, in float64: outputs, gradients of parameters
-and inputs, buffers afterwards and repr agree.
+"""Every module beside PyTorch's, with the same arguments, state and inputs, in float64: outputs, gradients of
+parameters and inputs, buffers afterwards and repr agree.
 
 usage: peer_nn.py [name ...]   with both packages installed
 """
