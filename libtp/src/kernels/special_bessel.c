@@ -75,7 +75,6 @@ static double bessel_ie(double x, int n)
     }
     return x < 0 && n & 1 ? -v : v;
 }
-SPECIAL1_INT(bessel_ie, bessel_ie, -24, 24)
 
 static double bessel_i(double x, int n)
 {
@@ -126,7 +125,70 @@ static double bessel_ke(double x, int n)
     double v = k_core(x, n < 0 ? -n : n);
     return x <= 1 ? exp(x) * v : v;
 }
-SPECIAL1_INT(bessel_ke, bessel_ke, -24, 24)
+
+/* ---- derivatives of the scaled functions: differences of nearly equal terms where x is large, so that there the
+ * Hankel expansion (DLMF 10.40) is differentiated term by term ---- */
+enum { MOST_ORDER = 12 };
+#define HANKEL 18.0
+
+static double hankel(double x, int n, int m, int sign)
+{
+    /* the factors that depend on m: (k + 1/2) (k + 3/2) ... */
+    double rising = 1, a = 1, sum = 0, last = INFINITY;
+    for (int j = 0; j < m; j++) rising *= -(j + 0.5) / x;
+    for (int k = 0; k < 60; k++) {
+        double term = a * rising;
+        if (fabs(term) > last && k > n + 1) break;
+        sum += term;
+        last = fabs(term);
+        if (last < 1e-18 * fabs(sum)) break;
+        a *= sign * (4.0 * n * n - (2 * k + 1.0) * (2 * k + 1)) / (8 * (k + 1) * x);
+        rising *= (k + 0.5 + m) / (k + 0.5);
+    }
+    return sum / sqrt(x);
+}
+
+/* (D - sign)^m of order n, D f_n = sign (f_(n-1) + f_(n+1)) / 2, at x >= 0 */
+static double scaled(double x, int n, int m, int sign)
+{
+    double f[2 * MOST_ORDER + 1];
+    for (int j = -m; j <= m; j++) f[j + m] = sign > 0 ? bessel_ie(x, n + j) : bessel_ke(x, n + j);
+    for (int k = 1; k <= m; k++)
+        for (int j = 0; j <= 2 * (m - k); j++) f[j] = sign * (0.5 * (f[j] + f[j + 2]) - f[j + 1]);
+    return f[0];
+}
+
+static double scaled_i(double x, int n, int m)
+{
+    double a = fabs(x), v;
+    if (m == 0) return bessel_ie(x, n);
+    if (x == 0 && (n + m) & 1) return 0;
+    if (isinf(x)) return 0;
+    v = a > HANKEL && n < 4 ? 0.39894228040143267794 * hankel(a, n, m, -1) : scaled(a, n, m, 1);
+    return x < 0 && (n + m) & 1 ? -v : v;
+}
+
+static double scaled_k(double x, int n, int m)
+{
+    if (m == 0) return bessel_ke(x, n);
+    if (x == INFINITY) return 0;
+    return x > HANKEL && n < 4 ? 1.25331413731550025121 * hankel(x, n, m, 1) : scaled(x, n, m, -1);
+}
+
+#define SCALED(NAME, FN)                                                                                               \
+    LOOP1(NAME##_f32, float, float, (float)FN(x, ((const int *)ctx)[0], ((const int *)ctx)[1]))                        \
+    LOOP1(NAME##_f64, double, double, FN(x, ((const int *)ctx)[0], ((const int *)ctx)[1]))                             \
+    int k_##NAME(tp_call *c)                                                                                           \
+    {                                                                                                                  \
+        static const tpi_loop table[TP_DTYPE_COUNT] = {[TP_FLOAT32] = NAME##_f32, [TP_FLOAT64] = NAME##_f64};          \
+        int64_t order = arg_i(&c->args[2]);                                                                            \
+        if (order > MOST_ORDER)                                                                                        \
+            return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "%s: no derivative of order %lld", c->op->name, (long long)order); \
+        int numbers[2] = {(int)arg_i(&c->args[1]), (int)order};                                                        \
+        return tpi_elementwise(c, 1, 0, -1, table, numbers);                                                           \
+    }
+SCALED(bessel_ie, scaled_i)
+SCALED(bessel_ke, scaled_k)
 
 /* ---- Airy ---- */
 #define ROOT_PI 1.77245385090551602730
