@@ -22,6 +22,7 @@ _FAMILIES = (
     "masked",
     "compose",
     "linalg",
+    "linalg_solve",
     "random",
     "nn",
     "nn_norm",
