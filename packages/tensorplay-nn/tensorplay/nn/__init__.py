@@ -1,6 +1,7 @@
 """Modules, parameters, initialisers and the functional forms of layers."""
 
 from . import _conv, _forms, _losses, functional, init
+from ._attention import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._forms import (
     AlphaDropout,
@@ -40,6 +41,7 @@ from ._norms import (
     replace_all_batch_norm_modules_,
 )
 from ._parameter import Buffer, Parameter
+from ._recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from ._version import version as __version__
 
 _TABLES = (_conv.CONVOLUTIONS, _forms.ACTIVATIONS, _forms.POOLS, _losses.LOSSES)
@@ -47,6 +49,8 @@ for _table in _TABLES:
     globals().update(_table)
 
 __all__ = [
+    "GRU", "GRUCell", "LSTM", "LSTMCell", "MultiheadAttention", "RNN", "RNNCell", "TransformerEncoder",
+    "TransformerEncoderLayer",
     "AlphaDropout", "FeatureAlphaDropout",
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Buffer", "CosineSimilarity", "Dropout", "Dropout1d",
     "Dropout2d", "Dropout3d", "Embedding", "EmbeddingBag", "Flatten", "GroupNorm", "Identity", "InstanceNorm1d",
