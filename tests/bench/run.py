@@ -38,6 +38,21 @@ TARGETS = {
     "sin, 1e6 floats": 1.2,
     "tanh, 1e6 floats": 1.2,
     "add, 1e6 floats": 1.2,
+    "sum over rows, 1000x1000": 1.2,
+    "sum over columns, 1000x1000": 1.2,
+    "amax over rows, 1000x1000": 1.2,
+    "amax over columns, 1000x1000": 1.2,
+    "var over columns, 1000x1000": 1.2,
+    "cumsum, 1e6": 1.2,
+    "sort, 1e6": 1.2,
+    "topk 100, 1e6": 1.2,
+    "gather, 1e6": 1.2,
+    "scatter_add, 1e6": 1.2,
+    "transposed copy, 1024x1024": 1.2,
+    "cat, 2 of 5e5": 1.2,
+    "stack, 2 of 5e5": 1.2,
+    "masked_fill, 1000x1000": 1.2,
+    "softmax, 2048x1000": 1.2,
 }
 IMPORT, SIZE = "import beyond NumPy, with func and nn", "installed, with func and nn"
 IMPORT_SECONDS, SIZE_MEGABYTES = 0.15, 40
@@ -93,6 +108,32 @@ def workloads(library):
         "sin, 1e6 floats": (tp.sin, (large,)),
         "tanh, 1e6 floats": (tp.tanh, (large,)),
         "add, 1e6 floats": (lambda a, b: a + b, (large, floats(1_000_000))),
+        **array_workloads(tp, rng, floats),
+    }
+
+
+def array_workloads(tp, rng, floats):
+    """Reductions, orders, places and moves of about a million elements."""
+    square, line = floats(1000, 1000), floats(1_000_000)
+    index = tp.from_numpy(rng.integers(0, 1_000_000, 1_000_000))
+    halves = [floats(500_000), floats(500_000)]
+    mask = tp.from_numpy(rng.random((1000, 1000)) < 0.5)
+    return {
+        "sum over rows, 1000x1000": (lambda x: x.sum(0), (square,)),
+        "sum over columns, 1000x1000": (lambda x: x.sum(1), (square,)),
+        "amax over rows, 1000x1000": (lambda x: tp.amax(x, 0), (square,)),
+        "amax over columns, 1000x1000": (lambda x: tp.amax(x, 1), (square,)),
+        "var over columns, 1000x1000": (lambda x: x.var(1), (square,)),
+        "cumsum, 1e6": (lambda x: x.cumsum(0), (line,)),
+        "sort, 1e6": (lambda x: tp.sort(x)[0], (line,)),
+        "topk 100, 1e6": (lambda x: tp.topk(x, 100)[0], (line,)),
+        "gather, 1e6": (lambda x, i: tp.gather(x, 0, i), (line, index)),
+        "scatter_add, 1e6": (lambda x, i: tp.scatter_add(x, 0, i, x), (line, index)),
+        "transposed copy, 1024x1024": (lambda x: x.t().contiguous(), (floats(1024, 1024),)),
+        "cat, 2 of 5e5": (lambda a, b: tp.cat([a, b]), halves),
+        "stack, 2 of 5e5": (lambda a, b: tp.stack([a, b]), halves),
+        "masked_fill, 1000x1000": (lambda x, m: x.masked_fill(m, 0.0), (square, mask)),
+        "softmax, 2048x1000": (lambda x: tp.softmax(x, 1), (floats(2048, 1000),)),
     }
 
 
