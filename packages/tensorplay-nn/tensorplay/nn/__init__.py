@@ -3,6 +3,7 @@
 from . import _conv, _forms, _losses, functional, init
 from ._attention import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from ._files import load_file, save_file
 from ._forms import (
     AlphaDropout,
     Dropout,
@@ -57,6 +58,7 @@ __all__ = [
     "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "Linear", "LocalResponseNorm", "Module", "ModuleDict",
     "ModuleList", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "RReLU",
     "Sequential", "Softmax2d", "Unflatten", "batch_norm_without_running_stats", "functional", "init",
+    "load_file", "save_file",
     "replace_all_batch_norm_modules_",
 ]  # fmt: skip
 __all__ += [name for _table in _TABLES for name in _table]
