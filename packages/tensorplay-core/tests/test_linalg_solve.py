@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tensorplay as tp
-from tensorplay.func import vmap
+from tensorplay.func import grad, vmap
 from tensorplay.testing import gradcheck
 
 A = np.array([[2.0, 0.5, 0.1], [0.3, 3.0, -0.2], [0.4, 0.1, 2.5]])
@@ -61,3 +61,15 @@ def test_the_matrix_at_fault():
 def test_bad_input(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_complete_qr():
+    a = np.stack([A[:, :2], A[:, 1:]])
+    q, r = tp.linalg.qr(tp.tensor(a), "complete")
+    assert q.shape == (2, 3, 3) and r.shape == (2, 3, 2)
+    np.testing.assert_allclose((q @ r).numpy(), a, atol=1e-14)
+    np.testing.assert_allclose((q.transpose(-1, -2) @ q).numpy(), np.stack([np.eye(3)] * 2), atol=1e-14)
+    with pytest.raises(RuntimeError, match="complete has no derivative"):
+        grad(lambda x: tp.linalg.qr(x, "complete")[1].sum())(tp.tensor(a))
+    with pytest.raises(RuntimeError, match="mode must be"):
+        tp.linalg.qr(tp.tensor(a), "economic")

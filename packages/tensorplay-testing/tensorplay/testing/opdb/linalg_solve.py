@@ -325,3 +325,34 @@ def _chain_samples(rng, dtype):
 
 
 lapack("linalg.multi_dot", _chain_samples, lambda ts: functools.reduce(np.matmul, ts), refuses=False)
+
+
+# ---- QR ----
+
+
+def _qr_samples(**more):
+    def samples(rng, dtype):
+        for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 2), (1, 1), (0, 2), (2, 0), (0, 3, 2)):
+            a = make(rng, dtype, *shape, low=-1, high=1)
+            yield call(round_to(a + 3 * np.eye(*shape[-2:]), dtype))
+        for key, value in more.items():
+            for v in value:
+                yield call(regular(rng, dtype, 3, 3), **{key: v})
+                yield call(make(rng, dtype, 2, 3), **{key: v})
+
+    return samples
+
+
+def _qr(a, mode="reduced"):
+    if mode == "r":
+        return np.zeros(0, a.dtype), np.linalg.qr(a, "r")
+    return tuple(np.linalg.qr(a, mode))
+
+
+lapack("linalg.qr", _qr_samples(mode=("complete", "r")), _qr, dtype=lambda n, s: (n[0], n[0]))
+lapack(
+    "qr",
+    _qr_samples(some=(False,)),
+    lambda a, some=True: _qr(a, "reduced" if some else "complete"),
+    dtype=lambda n, s: (n[0], n[0]),
+)
