@@ -53,6 +53,9 @@ TARGETS = {
     "stack, 2 of 5e5": 1.2,
     "masked_fill, 1000x1000": 1.2,
     "softmax, 2048x1000": 1.2,
+    "erf, 1e6 floats": 1.1,
+    "lgamma, 1e6 positive floats": 1.1,
+    "digamma, 1e6 positive floats": 1.1,
 }
 IMPORT, SIZE = "import beyond NumPy, with func and nn", "installed, with func and nn"
 IMPORT_SECONDS, SIZE_MEGABYTES = 0.15, 40
@@ -97,6 +100,7 @@ def workloads(library):
                 (layers(*widths), floats(batch, widths[0]), labels))
 
     small, large = layers(32, 64, 1), floats(1_000_000)
+    positive = tp.from_numpy(rng.uniform(0.05, 20, 1_000_000).astype(np.float32))
     return {
         "a + b, 8 floats": (lambda a, b: a + b, (floats(8), floats(8))),
         "gradient through 30 small operators": (func.grad(chain), (floats(8),)),
@@ -108,6 +112,9 @@ def workloads(library):
         "sin, 1e6 floats": (tp.sin, (large,)),
         "tanh, 1e6 floats": (tp.tanh, (large,)),
         "add, 1e6 floats": (lambda a, b: a + b, (large, floats(1_000_000))),
+        "erf, 1e6 floats": (tp.erf, (large,)),
+        "lgamma, 1e6 positive floats": (tp.lgamma, (positive,)),
+        "digamma, 1e6 positive floats": (tp.digamma, (positive,)),
         **array_workloads(tp, rng, floats),
     }
 

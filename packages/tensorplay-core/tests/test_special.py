@@ -87,11 +87,11 @@ def test_polynomials_of_large_degree():
 
 def test_higher_derivatives():
     x = tp.tensor([0.0, 0.4, 3.0], dtype=tp.float64)
-    third = S.bessel_j0
+    fourth = S.bessel_j0
     for _ in range(4):
-        third = _derivative(third)
-    # J0'''' = (J_4 + 3 J_0) / 8 - J_2 / 2 + ...: from the series 1 - x^2/4 + x^4/64 the value at 0 is 3/8
-    assert abs(third(x)[0] - 0.375) < 1e-15
+        fourth = _derivative(fourth)
+    # from the series 1 - x^2 / 4 + x^4 / 64
+    assert abs(fourth(x)[0] - 0.375) < 1e-15
 
 
 def _derivative(f):
