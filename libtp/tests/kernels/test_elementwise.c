@@ -172,7 +172,9 @@ static void test_integers(void)
             is_vector(tp_remainder(least, minus), 1, (double[]){0}, "remainder");
             is_vector(tp_mul(least, minus), 1, &v, "mul");
             is_vector(tp_sub(least, unit, &one), 1, (double[]){at(least, 0) * -1 - (dtype != TP_INT64)}, "sub");
-            CHECK(!tp_pow(x, minus) && tp_error_code() == TP_ERR_RUNTIME);
+            is_vector(tp_pow(x, minus), 4, (double[]){0, 0, 0, 0}, "pow");
+            is_vector(tp_pow(minus, minus), 1, (double[]){-1}, "pow");
+            CHECK(!tp_pow_i(x, -1) && tp_error_code() == TP_ERR_RUNTIME);
             tp_release(sixty);
             tp_release(unit);
             tp_release(least);
