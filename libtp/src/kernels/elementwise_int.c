@@ -10,7 +10,10 @@ static int with_fault(tp_call *c, const tpi_loop *table)
     int fault = 0;
     int status = tpi_elementwise(c, 2, 0, -1, table, &fault);
     if (status || !fault) return status;
-    if (fault == FAULT_NEGATIVE && !(arg_t(&c->args[1])->flags & TPI_F_WEAK)) return 0;
+    const tp_tensor *x = arg_t(&c->args[0]), *y = arg_t(&c->args[1]);
+    /* A cast number has lost its mark, but has no dimensions. */
+    bool number = y->flags & TPI_F_WEAK || (y->ndim == 0 && x->ndim > 0);
+    if (fault == FAULT_NEGATIVE && !number) return 0;
     return fault == FAULT_ZERO
                ? tpi_fail(TP_ERR_RUNTIME, "%s: ZeroDivisionError: integer division by zero", c->op->name)
                : tpi_fail(TP_ERR_RUNTIME, "%s: integers to negative integer powers are not allowed", c->op->name);
