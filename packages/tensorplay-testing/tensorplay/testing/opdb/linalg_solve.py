@@ -356,3 +356,32 @@ lapack(
     lambda a, some=True: _qr(a, "reduced" if some else "complete"),
     dtype=lambda n, s: (n[0], n[0]),
 )
+
+
+# ---- names of the namespace ----
+
+
+def _matmul_samples(rng, dtype):
+    for a, b in (((2, 3), (3, 4)), ((3,), (3,)), ((2, 2, 3), (3, 2)), ((0, 3), (3, 2))):
+        yield Sample((make(rng, dtype, *a), make(rng, dtype, *b)))
+
+
+add("linalg.matmul", _matmul_samples, np.matmul, dtypes=NUMBERS, scale=10, missing={"0-d": "is not allowed"})
+
+
+def _diagonal_samples(rng, dtype):
+    for shape, kwargs in (
+        ((3, 4), {}),
+        ((2, 3, 3), {"offset": 1}),
+        ((2, 3, 4), {"offset": -1, "dim1": 0, "dim2": 1}),
+        ((0, 2, 2), {}),
+    ):
+        yield Sample((make(rng, dtype, *shape),), kwargs)
+
+
+add(
+    "linalg.diagonal",
+    _diagonal_samples,
+    lambda a, offset=0, dim1=-2, dim2=-1: np.diagonal(a, offset, dim1, dim2),
+    missing=_NONE,
+)
