@@ -48,14 +48,14 @@ static void step_of(int kind, long double j, long double *a, long double *b, lon
 }
 
 /* T, U, V, W at x = cos(t), |x| < 1 */
-static double wave(int kind, double x, double n)
+static double wave(int kind, long double x, long double n)
 {
-    double t = acos(x);
+    long double t = acosl(x);
     switch (kind) {
-    case POLY_T: return cos(n * t);
-    case POLY_U: return sin((n + 1) * t) / sqrt((1 - x) * (1 + x));
-    case POLY_V: return cos((n + 0.5) * t) / cos(0.5 * t);
-    default: return sin((n + 0.5) * t) / sin(0.5 * t);
+    case POLY_T: return (double)cosl(n * t);
+    case POLY_U: return (double)(sinl((n + 1) * t) / sqrtl((1 - x) * (1 + x)));
+    case POLY_V: return (double)(cosl((n + 0.5L) * t) / cosl(0.5L * t));
+    default: return (double)(sinl((n + 0.5L) * t) / sinl(0.5L * t));
     }
 }
 
@@ -72,7 +72,7 @@ static double polynomial(double xd, double nd, const poly *p)
         x = 2 * (long double)xd - 1;
         for (int k = 0; k < order; k++) scale *= 2;
     }
-    if (kind <= POLY_W && order == 0 && nd > WAVES && fabsl(x) < 1) return wave(kind, (double)x, nd);
+    if (kind <= POLY_W && order == 0 && nd > WAVES && fabsl(x) < 1) return wave(kind, x, nd);
     if (nd > 1e8) return NAN;
     long double before[MOST_ORDER + 1] = {1}, last[MOST_ORDER + 1] = {0}, a, b, c;
     if (nd == 0) return order ? 0 : 1;

@@ -44,7 +44,7 @@ for _n in (1, 2, 9):
     CASES[f"polygamma {_n}"] = (lambda x, n=_n: tp.polygamma(n, x), lambda x, n=_n: mp.polygamma(n, x), NEAR)
 for _name, _f in (("chebyshev_polynomial_u", mp.chebyu), ("legendre_polynomial_p", mp.legendre)):
     _g = getattr(S, _name)
-    for _n in (3, 30, 150):
+    for _n in (3, 30, 150, 300):
         CASES[f"{_name} {_n}"] = (
             lambda x, n=_n, g=_g: g(x, n),
             lambda x, n=_n, f=_f: f(n, x),
