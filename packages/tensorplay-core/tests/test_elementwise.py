@@ -164,3 +164,22 @@ def test_integers_to_negative_integer_powers():
     for dtype in (tp.int8, tp.int32, tp.int64):
         with pytest.raises(RuntimeError, match="negative integer powers"):
             x.to(dtype) ** -1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_next_numbers_are_numpys(dtype):
+    top, tiny = np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal
+    x = np.array([0, 0, 1, 1, -1, np.inf, -np.inf, top, tiny, -tiny, np.nan, 1, 2, 1.5], dtype)
+    y = np.array([1, -1, 2, 0, 0, 0, 0, np.inf, 0, 1, 1, np.nan, 2, -np.inf], dtype)
+    got = tp.nextafter(tp.tensor(x), tp.tensor(y)).numpy()
+    with np.errstate(all="ignore"):
+        want = np.nextafter(x, y)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def test_next_bfloat16_is_a_step_of_its_bits():
+    x = np.array([1.0, 2.0, -1.0, 0.5, 3.0], np.float32)
+    up = tp.nextafter(tp.tensor(x).to(tp.bfloat16), tp.tensor(np.inf, dtype=tp.bfloat16)).to(tp.float32).numpy()
+    bits = x.view(np.int32) >> 16
+    np.testing.assert_array_equal(up, ((bits + np.where(x > 0, 1, -1)) << 16).astype(np.int32).view(np.float32))
