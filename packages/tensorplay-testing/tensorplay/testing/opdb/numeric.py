@@ -28,7 +28,8 @@ add("nextafter", _neighbours, np.nextafter, dtypes=("float32", "float64"), refus
 
 
 def _common(a, b):
-    return np.asarray(a), np.asarray(b)
+    """A number takes the array's dtype, which NumPy does not do for 0-d arrays."""
+    return (a, b) if isinstance(b, np.ndarray) else (a, np.asarray(b).astype(a.dtype))
 
 
 binary("gcd", lambda a, b: np.gcd(*_common(a, b)), dtypes=INTEGERS, high=30.0)
