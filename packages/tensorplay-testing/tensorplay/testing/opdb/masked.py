@@ -16,7 +16,8 @@ def _mask(rng, *shape):
     if m.ndim == 1:
         m[:2] = True
     if m.ndim == 2 and m.size:
-        m[np.arange(m.shape[0]), np.arange(m.shape[0]) % m.shape[1]] = True
+        for shift in (0, 1):  # two in each row, where they fit
+            m[np.arange(m.shape[0]), (np.arange(m.shape[0]) + shift) % m.shape[1]] = True
         m[np.arange(m.shape[1]) % m.shape[0], np.arange(m.shape[1])] = True
     return m if m.ndim else np.array(True)
 
