@@ -28,8 +28,11 @@ add("nextafter", _neighbours, np.nextafter, dtypes=("float32", "float64"), refus
 
 
 def _common(a, b):
-    """A number takes the array's dtype, which NumPy does not do for 0-d arrays."""
-    return (a, b) if isinstance(b, np.ndarray) else (a, np.asarray(b).astype(a.dtype))
+    """Numbers and 0-d arrays take the other's dtype, which NumPy does not do."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim and not b.ndim:
+        return a, b.astype(a.dtype)
+    return (a.astype(b.dtype), b) if b.ndim and not a.ndim else (a, b)
 
 
 binary("gcd", lambda a, b: np.gcd(*_common(a, b)), dtypes=INTEGERS, high=30.0)
@@ -191,7 +194,7 @@ def _cumulative(y, x=None, *, dx=1, dim=-1):
 
 
 for _name, _reference in (("trapezoid", _trapezoid), ("cumulative_trapezoid", _cumulative)):
-    add(_name, _integral_samples, _reference, dtypes=NUMBERS, dtype="float", missing={"0-d": "no dimension"}, scale=3)
+    add(_name, _integral_samples, _reference, dtypes=NUMBERS, dtype="float", missing={"0-d": "no dimension"}, scale=16)
 alias("trapezoid", "trapz")
 
 
@@ -218,7 +221,7 @@ def _gradient(a, *, spacing=(1,), dim=None, edge_order=1):
     ]
 
 
-add("gradient", _gradient_samples, _gradient, dtypes=NUMBERS, dtype="float", missing=_FLAT, scale=5)
+add("gradient", _gradient_samples, _gradient, dtypes=NUMBERS, dtype="float", missing=_FLAT, scale=16)
 
 # ---- covariances ----
 
@@ -244,7 +247,7 @@ def _cov(a, *, correction=1, fweights=None, aweights=None):
 
 
 add("cov", _cov_samples, _cov, dtypes=NUMBERS, dtype=lambda names, s: names[0] if names[0] in INEXACT else "float32",
-    missing=_COV, scale=5)  # fmt: skip
+    missing=_COV, scale=16)  # fmt: skip
 add(
     "corrcoef",
     lambda rng, dtype: [sample(make(rng, dtype, 3, 6)), sample(make(rng, dtype, 2, 4))],
@@ -252,7 +255,7 @@ add(
     dtypes=NUMBERS,
     dtype="float",
     missing=_COV,
-    scale=5,
+    scale=16,
     grad=("float64",),
 )
 
