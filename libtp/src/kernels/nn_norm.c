@@ -118,7 +118,8 @@ int k_standardize(tp_call *c)
     return rc;
 }
 
-int k_standardize_grad(tp_call *c)
+/* Rows of the first of three tensors into one of its shape; w comes with what is not a tensor. */
+static int rows_of_three(tp_call *c, rows w, bool grad)
 {
     tp_tensor *t[3] = {NULL};
     int rc = check(arg_t(&c->args[0]));
@@ -126,30 +127,21 @@ int k_standardize_grad(tp_call *c)
         if (!(t[i] = tpi_dense_contiguous(arg_t(&c->args[i])))) rc = tp_error_code();
     if (!rc && !(c->out[0] = tpi_empty_like(t[0], t[0]->dtype))) rc = tp_error_code();
     if (!rc) {
-        int64_t n = t[0]->shape[t[0]->ndim - 1];
-        rows w = {.n = n, .x = tpi_data(t[0]), .y = tpi_data(t[1]), .rstd = tpi_data(t[2]), .out = tpi_data(c->out[0])};
-        tpi_parallel_for(t[2]->numel, grain(n), t[0]->dtype == TP_FLOAT32 ? standardize_grad_f32 : standardize_grad_f64,
+        bool single = t[0]->dtype == TP_FLOAT32;
+        w.n = t[0]->shape[t[0]->ndim - 1];
+        w.x = tpi_data(t[0]);
+        w.out = tpi_data(c->out[0]);
+        *(grad ? &w.y : &w.weight) = tpi_data(t[1]);
+        *(grad ? &w.rstd : &w.bias) = tpi_data(t[2]);
+        tpi_parallel_for(w.n ? t[0]->numel / w.n : 0, grain(w.n),
+                         grad     ? single ? standardize_grad_f32 : standardize_grad_f64
+                         : single ? standardize_f32
+                                  : standardize_f64,
                          &w);
     }
     for (int i = 0; i < 3; i++) tp_release(t[i]);
     return rc;
 }
 
-int k_layer_norm_rows(tp_call *c)
-{
-    tp_tensor *t[3] = {NULL};
-    int rc = check(arg_t(&c->args[0]));
-    for (int i = 0; i < 3 && !rc; i++)
-        if (!(t[i] = tpi_dense_contiguous(arg_t(&c->args[i])))) rc = tp_error_code();
-    if (!rc && !(c->out[0] = tpi_empty_like(t[0], t[0]->dtype))) rc = tp_error_code();
-    if (!rc) {
-        int64_t n = t[0]->shape[t[0]->ndim - 1];
-        rows w = {.n = n, .x = tpi_data(t[0]), .weight = tpi_data(t[1]), .bias = tpi_data(t[2])};
-        w.out = tpi_data(c->out[0]);
-        w.eps = arg_f(&c->args[3]);
-        tpi_parallel_for(n ? t[0]->numel / n : 0, grain(n),
-                         t[0]->dtype == TP_FLOAT32 ? standardize_f32 : standardize_f64, &w);
-    }
-    for (int i = 0; i < 3; i++) tp_release(t[i]);
-    return rc;
-}
+int k_standardize_grad(tp_call *c) { return rows_of_three(c, (rows){.n = 0}, true); }
+int k_layer_norm_rows(tp_call *c) { return rows_of_three(c, (rows){.eps = arg_f(&c->args[3])}, false); }

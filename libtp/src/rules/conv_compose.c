@@ -15,8 +15,7 @@ typedef struct window {
     bool same;           /* as much padding as keeps the size, one more behind than in front where it is odd */
 } window;
 
-/* One entry, or one for each dimension. */
-static int read_sizes(const char *op, const char *name, const tp_val *a, int nd, int64_t least, int64_t *out)
+int tpi_read_sizes(const char *op, const char *name, const tp_val *a, int nd, int64_t least, int64_t *out)
 {
     if (a->n != 1 && a->n != nd)
         return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be a number or %d numbers, got %d", op, name, nd, a->n);
@@ -125,11 +124,11 @@ static int plain(tp_call *c, const char *op, int nd)
     window w = {.op = op, .nd = nd, .groups = arg_i(&c->args[6])};
     const tp_val *pad = &c->args[4];
     int rc;
-    if ((rc = read_sizes(op, "stride", &c->args[3], nd, 1, w.stride)) ||
-        (rc = read_sizes(op, "dilation", &c->args[5], nd, 1, w.dilation)))
+    if ((rc = tpi_read_sizes(op, "stride", &c->args[3], nd, 1, w.stride)) ||
+        (rc = tpi_read_sizes(op, "dilation", &c->args[5], nd, 1, w.dilation)))
         return rc;
     if (pad->tag != TPI_STR) {
-        if ((rc = read_sizes(op, "padding", pad, nd, 0, w.padding))) return rc;
+        if ((rc = tpi_read_sizes(op, "padding", pad, nd, 0, w.padding))) return rc;
     } else if (!strcmp(pad->v.str, "same")) w.same = true;
     else if (strcmp(pad->v.str, "valid"))
         return tpi_fail(TP_ERR_VALUE, "%s: padding must be numbers, 'same' or 'valid', got '%s'", op, pad->v.str);
@@ -145,10 +144,10 @@ static int transposed(tp_call *c, const char *op, int nd)
 {
     window w = {.op = op, .nd = nd, .groups = arg_i(&c->args[6]), .transposed = true};
     int rc;
-    if ((rc = read_sizes(op, "stride", &c->args[3], nd, 1, w.stride)) ||
-        (rc = read_sizes(op, "padding", &c->args[4], nd, 0, w.padding)) ||
-        (rc = read_sizes(op, "output_padding", &c->args[5], nd, 0, w.extra)) ||
-        (rc = read_sizes(op, "dilation", &c->args[7], nd, 1, w.dilation)))
+    if ((rc = tpi_read_sizes(op, "stride", &c->args[3], nd, 1, w.stride)) ||
+        (rc = tpi_read_sizes(op, "padding", &c->args[4], nd, 0, w.padding)) ||
+        (rc = tpi_read_sizes(op, "output_padding", &c->args[5], nd, 0, w.extra)) ||
+        (rc = tpi_read_sizes(op, "dilation", &c->args[7], nd, 1, w.dilation)))
         return rc;
     return convolve(c, &w);
 }
@@ -166,10 +165,10 @@ int c_convolution(tp_call *c)
         return tpi_fail(TP_ERR_RUNTIME, "convolution: weight must have 3, 4 or 5 dimensions, got shape %s",
                         tpi_str(arg_t(&c->args[1])));
     window w = {.op = op, .nd = nd, .transposed = arg_b(&c->args[6]), .groups = arg_i(&c->args[8])};
-    if ((rc = read_sizes(op, "stride", &c->args[3], nd, 1, w.stride)) ||
-        (rc = read_sizes(op, "padding", &c->args[4], nd, 0, w.padding)) ||
-        (rc = read_sizes(op, "dilation", &c->args[5], nd, 1, w.dilation)) ||
-        (rc = read_sizes(op, "output_padding", &c->args[7], nd, 0, w.extra)))
+    if ((rc = tpi_read_sizes(op, "stride", &c->args[3], nd, 1, w.stride)) ||
+        (rc = tpi_read_sizes(op, "padding", &c->args[4], nd, 0, w.padding)) ||
+        (rc = tpi_read_sizes(op, "dilation", &c->args[5], nd, 1, w.dilation)) ||
+        (rc = tpi_read_sizes(op, "output_padding", &c->args[7], nd, 0, w.extra)))
         return rc;
     return convolve(c, &w);
 }

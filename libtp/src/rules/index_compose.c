@@ -13,13 +13,6 @@ static T need_index(const char *op, T t)
     return tpi_rule_fail(TP_ERR_TYPE, "%s: an index of dtype %s, integers are needed", op, tp_dtype_name(t->dtype));
 }
 
-static bool is_mapped(const tp_tensor *t)
-{
-    for (; t->level; t = t->value)
-        if (t->kind == TPI_BATCHED) return true;
-    return false;
-}
-
 /* values as self's dtype */
 static T as_dtype_of(const char *op, T values, T self)
 {
@@ -28,12 +21,6 @@ static T as_dtype_of(const char *op, T values, T self)
         return tpi_rule_fail(TP_ERR_TYPE, "%s: values of dtype %s can't be stored in dtype %s", op,
                              tp_dtype_name(values->dtype), tp_dtype_name(self->dtype));
     return x_to_dtype(values, self->dtype);
-}
-
-static T added(T x, T y)
-{
-    static const tp_scalar one = {.tag = TP_SCALAR_INT, .v.i = 1};
-    return x_add(x, y, &one);
 }
 
 /* Ends a composite that may be in place: the result is written already, or is `t`. */
@@ -218,7 +205,7 @@ static T put_selected(tp_call *c, T self, T v, bool accumulate)
     tpi_copy_dims(shape, mask->shape, m);
     for (int i = 0; i < rest; i++) shape[m + i] = 1;
     T wide = x_reshape(mask, shape, m + rest);
-    T r = x_where(wide, accumulate ? added(self, v) : v, self);
+    T r = x_where(wide, accumulate ? plus(self, v) : v, self);
     if (r && c->out[0] && tpi_copy_(self, r)) r = tpi_own(NULL);
     return r;
 }
@@ -236,7 +223,7 @@ int c_index_put(tp_call *c)
         read_entries("index_put", self, &c->args[1], &e);
         if (!tpi_bad() && e.n == 0) {
             v = fitted("index_put", v, self->ndim, self->shape);
-            r = accumulate ? added(self, v) : x_clone(v);
+            r = accumulate ? plus(self, v) : x_clone(v);
             if (r && c->out[0] && tpi_copy_(self, r)) tpi_own(NULL);
         } else if (!tpi_bad()) {
             v = fitted("index_put", v, e.ndim, e.shape);
@@ -556,7 +543,7 @@ int c_masked_scatter(tp_call *c)
     if (flat && flat->numel == 0 && self->numel) flat = x_zeros_shape(self->dtype, 1, &(int64_t){1});
     T m = mask ? x_to_dtype(x_reshape(mask, &mask->numel, 1), TP_INT64) : NULL;
     T count = x_cumsum(m, 0, TP_DTYPE_NONE);
-    T order = count ? added(count, x_iscalar(-1, count)) : NULL;
+    T order = count ? plus(count, x_iscalar(-1, count)) : NULL;
     if (!tpi_bad()) {
         r = x_index_dims(flat, &order, 1, &(int64_t){0}, 1, 0, 0, false);
         r = x_where(mask, x_reshape_to(r, self->ndim, self->shape), self);

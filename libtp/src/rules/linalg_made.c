@@ -13,19 +13,12 @@ static int matrix_power(tp_call *c, const char *op)
     tpi_scope_open(&s);
     T r = NULL;
     uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
-    if (n < 0) {
-        T out = x_linalg_inv(a);
-        a = out;
-    }
+    if (n < 0) a = x_linalg_inv(a);
     for (T square = a; left && !tpi_bad(); left >>= 1) {
         if (left & 1) r = r ? tpi_product(r, square) : square;
         if (left > 1) square = tpi_product(square, square);
     }
-    if (!r && a) {
-        int64_t m = a->shape[a->ndim - 1];
-        r = x_expand_to(x_eye(m, m, a->dtype), a->ndim, a->shape);
-    }
-    return scope_result(&s, c, x_clone(r));
+    return scope_result(&s, c, x_clone(r ? r : tpi_eye_like(a)));
 }
 int c_linalg_matrix_power(tp_call *c) { return matrix_power(c, "linalg.matrix_power"); }
 int c_matrix_power(tp_call *c) { return matrix_power(c, "matrix_power"); }

@@ -1,15 +1,11 @@
 /* QR. With X = Q^H dA R^-1 = W + P, W antihermitian and P upper with a real diagonal: dR = P R, dQ = dA R^-1 - Q P. */
 #include "rules/matmul_util.h"
 
-static T minus(T a, T b) { return !a ? x_neg(b) : !b ? a : x_sub(a, b, &tpi_one); }
-static T plus(T a, T b) { return !a ? b : !b ? a : x_add(a, b, &tpi_one); }
-
 /* The upper triangle with half the diagonal. */
-static T upper_half(T t) { return x_mul_f(plus(x_triu(t, 0), x_triu(t, 1)), 0.5); }
+static T upper_half(T t) { return x_mul_f(sum_of(x_triu(t, 0), x_triu(t, 1)), 0.5); }
 
-static bool undetermined(const tp_val *complete, const tp_tensor *q, const tp_tensor *r)
+static bool undetermined(const tp_val *complete, const tp_tensor *r)
 {
-    (void)q;
     if (!arg_b(complete) || r->shape[r->ndim - 2] == r->shape[r->ndim - 1]) return false;
     tpi_rule_fail(TP_ERR_RUNTIME, "linalg.qr: mode complete has no derivative for more rows than columns");
     return true;
@@ -18,11 +14,11 @@ static bool undetermined(const tp_val *complete, const tp_tensor *q, const tp_te
 int lin_qr__vjp(tp_vjp_ctx *c)
 {
     T q = c->results[0], r = c->results[1], gq = c->grads[0], gr = c->grads[1];
-    if (undetermined(&c->args[1], q, r)) return 0;
+    if (undetermined(&c->args[1], r)) return 0;
     T m = gr ? tpi_product(gr, tpi_mH(r)) : NULL;
-    if (gq) m = minus(m, tpi_product(tpi_mH(q), gq));
+    if (gq) m = difference_of(m, tpi_product(tpi_mH(q), gq));
     if (!m) return 0;
-    T half = upper_half(m), s = plus(gq, tpi_product(q, plus(half, tpi_mH(half))));
+    T half = upper_half(m), s = sum_of(gq, tpi_product(q, sum_of(half, tpi_mH(half))));
     c->out[0] = tpi_mH(x_lin_tri(r, tpi_mH(s), true, false));
     return 0;
 }
@@ -30,10 +26,10 @@ int lin_qr__vjp(tp_vjp_ctx *c)
 int lin_qr__jvp(tp_jvp_ctx *c)
 {
     T q = c->results[0], r = c->results[1], t = c->tangents[0];
-    if (!t || undetermined(&c->args[1], q, r)) return 0;
+    if (!t || undetermined(&c->args[1], r)) return 0;
     T s = tpi_mH(x_lin_tri(tpi_mH(r), tpi_mH(t), false, false)), x = tpi_product(tpi_mH(q), s);
-    T p = upper_half(plus(x, tpi_mH(x)));
-    c->out[0] = minus(s, tpi_product(q, p));
+    T p = upper_half(sum_of(x, tpi_mH(x)));
+    c->out[0] = difference_of(s, tpi_product(q, p));
     c->out[1] = tpi_product(p, r);
     return 0;
 }
@@ -41,10 +37,8 @@ int lin_qr__jvp(tp_jvp_ctx *c)
 static int qr(tp_call *c, const char *op, bool complete, bool only_r)
 {
     T a = arg_t(&c->args[0]), out[2] = {NULL};
-    if (a->ndim < 2) return tpi_fail(TP_ERR_RUNTIME, "%s: needs at least 2 dimensions, got shape %s", op, tpi_str(a));
-    if (a->dtype < TP_FLOAT32)
-        return tpi_fail(TP_ERR_TYPE, "%s: needs float32, float64, complex64 or complex128, got %s", op,
-                        tp_dtype_name(a->dtype));
+    int rc = tpi_need_matrix(op, a);
+    if (rc) return rc;
     int64_t m = a->shape[a->ndim - 2], n = a->shape[a->ndim - 1], none = 0;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -55,18 +49,8 @@ static int qr(tp_call *c, const char *op, bool complete, bool only_r)
             out[1] = tpi_bad() ? NULL : x_cat(both, 2, -1);
         }
     }
-    T q = only_r && !tpi_bad() ? x_zeros_shape(a->dtype, 1, &none) : out[0], r = out[1];
-    tpi_retain(q);
-    tpi_retain(r);
-    int rc = tpi_scope_close(&s);
-    if (rc) {
-        tp_release(q);
-        tp_release(r);
-        return rc;
-    }
-    c->out[0] = q;
-    c->out[1] = r;
-    return 0;
+    T q = only_r && !tpi_bad() ? x_zeros_shape(a->dtype, 1, &none) : out[0];
+    return scope_results(&s, c, q, out[1]);
 }
 
 int c_linalg_qr(tp_call *c)

@@ -1,17 +1,6 @@
 /* Rules of direct methods, and their public forms. */
 #include "rules/matmul_util.h"
 
-static T minus(T a, T b) { return !a ? x_neg(b) : !b ? a : x_sub(a, b, &tpi_one); }
-static T plus(T a, T b) { return !a ? b : !b ? a : x_add(a, b, &tpi_one); }
-
-/* Identity matrices like t, [..., n, n]. */
-static T eye_like(T t)
-{
-    if (!t) return NULL;
-    int64_t n = t->shape[t->ndim - 1];
-    return x_expand_to(x_eye(n, n, t->dtype), t->ndim, t->shape);
-}
-
 static T solved(T a, T b, const char *name, bool check, T *info)
 {
     if (!a || !b) return NULL;
@@ -21,7 +10,7 @@ static T solved(T a, T b, const char *name, bool check, T *info)
     return out[0];
 }
 
-static T inverse_h(T a) { return solved(tpi_mH(a), eye_like(a), "linalg.inv", false, NULL); }
+static T inverse_h(T a) { return solved(tpi_mH(a), tpi_eye_like(a), "linalg.inv", false, NULL); }
 
 /* ---- lin_solve: dx = a^-1 (db - da x) ---- */
 
@@ -38,7 +27,7 @@ int lin_solve__vjp(tp_vjp_ctx *c)
 int lin_solve__jvp(tp_jvp_ctx *c)
 {
     T at = c->tangents[0], bt = c->tangents[1], x = c->results[0];
-    T r = at ? minus(bt, tpi_product(at, x)) : bt;
+    T r = at ? difference_of(bt, tpi_product(at, x)) : bt;
     c->out[0] = solved(arg_t(&c->args[0]), r, c->args[2].v.str, false, NULL);
     return 0;
 }
@@ -60,7 +49,7 @@ int lin_tri__jvp(tp_jvp_ctx *c)
 {
     bool upper = arg_b(&c->args[2]), unit = arg_b(&c->args[3]);
     T at = c->tangents[0], bt = c->tangents[1];
-    T r = at ? minus(bt, tpi_product(triangle(at, upper, unit), c->results[0])) : bt;
+    T r = at ? difference_of(bt, tpi_product(triangle(at, upper, unit), c->results[0])) : bt;
     c->out[0] = x_lin_tri(arg_t(&c->args[0]), r, upper, unit);
     return 0;
 }
@@ -73,9 +62,9 @@ int lin_cholesky__vjp(tp_vjp_ctx *c)
     T l = c->results[0], g = c->grads[0];
     if (!g) return 0;
     T s = tpi_product(tpi_mH(l), g), lh = tpi_mH(l);
-    T y = x_mul_f(plus(x_tril(s, 0), tpi_mH(x_tril(s, -1))), 0.5);
+    T y = x_mul_f(sum_of(x_tril(s, 0), tpi_mH(x_tril(s, -1))), 0.5);
     if (s && tpi_is_complex(s->dtype)) /* the diagonal of l is real */
-        y = x_mul_f(plus(y, tpi_mH(y)), 0.5);
+        y = x_mul_f(sum_of(y, tpi_mH(y)), 0.5);
     T w = x_lin_tri(lh, tpi_mH(x_lin_tri(lh, y, true, false)), true, false);
     c->out[0] = tpi_mH(w);
     return 0;
@@ -85,9 +74,9 @@ int lin_cholesky__jvp(tp_jvp_ctx *c)
 {
     T l = c->results[0], t = c->tangents[0];
     if (!t) return 0;
-    t = x_mul_f(plus(t, tpi_mH(t)), 0.5);
+    t = x_mul_f(sum_of(t, tpi_mH(t)), 0.5);
     T s = x_lin_tri(l, tpi_mH(x_lin_tri(l, t, false, false)), false, false);
-    T phi = x_mul_f(plus(x_tril(s, 0), x_tril(s, -1)), 0.5);
+    T phi = x_mul_f(sum_of(x_tril(s, 0), x_tril(s, -1)), 0.5);
     c->out[0] = tpi_product(l, phi);
     return 0;
 }
@@ -129,18 +118,10 @@ int lin_slogdet__jvp(tp_jvp_ctx *c)
 
 /* ---- checks ---- */
 
-static int need_dtype(const char *op, const tp_tensor *a)
-{
-    if (a->dtype >= TP_FLOAT32) return 0;
-    return tpi_fail(TP_ERR_TYPE, "%s: needs float32, float64, complex64 or complex128, got %s", op,
-                    tp_dtype_name(a->dtype));
-}
-
 static int need_square(const char *op, const tp_tensor *a)
 {
-    int rc = need_dtype(op, a);
+    int rc = tpi_need_matrix(op, a);
     if (rc) return rc;
-    if (a->ndim < 2) return tpi_fail(TP_ERR_RUNTIME, "%s: needs at least 2 dimensions, got shape %s", op, tpi_str(a));
     if (a->shape[a->ndim - 1] != a->shape[a->ndim - 2])
         return tpi_fail(TP_ERR_RUNTIME, "%s: needs square matrices, got shape %s", op, tpi_str(a));
     return 0;
@@ -173,21 +154,6 @@ static int broadcast(const char *op, T *a, T *b)
         if (t->ndim != n + 2 || memcmp(t->shape, shape, sizeof *shape * (size_t)(n + 2)))
             *both[i] = x_expand_to(t, n + 2, shape);
     }
-    return 0;
-}
-
-static int scope_results(tpi_scope *s, tp_call *c, T a, T b)
-{
-    tpi_retain(a);
-    tpi_retain(b);
-    int rc = tpi_scope_close(s);
-    if (rc) {
-        tp_release(a);
-        tp_release(b);
-        return rc;
-    }
-    c->out[0] = a;
-    c->out[1] = b;
     return 0;
 }
 
@@ -238,7 +204,7 @@ int c_cholesky_inverse(tp_call *c)
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    return scope_result(&s, c, cholesky_solved(l, eye_like(l), arg_b(&c->args[1])));
+    return scope_result(&s, c, cholesky_solved(l, tpi_eye_like(l), arg_b(&c->args[1])));
 }
 
 /* ---- triangles ---- */
@@ -313,7 +279,7 @@ static int inverse(tp_call *c, const char *op, bool check, bool ex)
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    T x = solved(a, eye_like(a), op, check, &info);
+    T x = solved(a, tpi_eye_like(a), op, check, &info);
     return ex ? scope_results(&s, c, x, info) : scope_result(&s, c, x);
 }
 
@@ -344,7 +310,7 @@ int c_logdet(tp_call *c)
     x_lin_slogdet(a, out);
     T sign = tpi_bad() ? NULL : out[0];
     if (!sign) return scope_result(&s, c, NULL);
-    if (tpi_is_complex(a->dtype)) return scope_result(&s, c, plus(x_log(sign), out[1]));
+    if (tpi_is_complex(a->dtype)) return scope_result(&s, c, sum_of(x_log(sign), out[1]));
     T nan = x_full_like(sign, __builtin_nan(""));
     return scope_result(&s, c, x_where(x_lt(sign, x_zeros_like(sign)), nan, out[1]));
 }

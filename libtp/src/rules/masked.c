@@ -38,9 +38,6 @@ static T fill(T x, T mask, double v) { return mask ? x_where(mask, x, x_scalar(v
 
 static T as_dtype(T x, int dtype) { return dtype == TP_DTYPE_NONE ? x : x_to_dtype(x, dtype); }
 
-/* Integers and bool as the default dtype. */
-static T floating(T x) { return x && !tpi_is_differentiable(x->dtype) ? x_to_dtype(x, tp_get_default_dtype()) : x; }
-
 /* Names without the namespace's dot would not be those that users call. */
 #define BEGIN(name)            \
     const char *op = name;     \
@@ -158,13 +155,6 @@ int c_masked_mean(tp_call *c)
     END(r);
 }
 
-static bool is_mapped(const tp_tensor *t)
-{
-    for (; t->level; t = t->value)
-        if (t->kind == TPI_BATCHED) return true;
-    return false;
-}
-
 /* Sorted with what does not count at the end, the middle one of those that do is at (their number - 1) / 2. */
 int c_masked_median(tp_call *c)
 {
@@ -240,7 +230,7 @@ int c_masked_normalize(tp_call *c)
 
 static T variance(const char *op, const tp_val *a)
 {
-    T self = arg_t(&a[0]), x = floating(as_dtype(self, dtype_arg(&a[5])));
+    T self = arg_t(&a[0]), x = tpi_floating(as_dtype(self, dtype_arg(&a[5])));
     T mask = whole_mask(op, self, &a[6]);
     dims d = dims_arg(&a[1]);
     bool keep = arg_b(&a[4]);
@@ -274,21 +264,21 @@ int c_masked_std(tp_call *c)
 int c_masked_softmax(tp_call *c)
 {
     BEGIN("masked.softmax");
-    T x = floating(as_dtype(self, dtype_arg(&a[2])));
+    T x = tpi_floating(as_dtype(self, dtype_arg(&a[2])));
     END(x_softmax(fill(x, whole_mask(op, self, &a[3]), -INFINITY), arg_i(&a[1]), TP_DTYPE_NONE));
 }
 
 int c_masked_log_softmax(tp_call *c)
 {
     BEGIN("masked.log_softmax");
-    T x = floating(as_dtype(self, dtype_arg(&a[2])));
+    T x = tpi_floating(as_dtype(self, dtype_arg(&a[2])));
     END(x_log_softmax(fill(x, whole_mask(op, self, &a[3]), -INFINITY), arg_i(&a[1]), TP_DTYPE_NONE));
 }
 
 int c_masked_softmin(tp_call *c)
 {
     BEGIN("masked.softmin");
-    T x = floating(as_dtype(self, dtype_arg(&a[2])));
+    T x = tpi_floating(as_dtype(self, dtype_arg(&a[2])));
     END(x_softmax(fill(x_neg(x), whole_mask(op, self, &a[3]), -INFINITY), arg_i(&a[1]), TP_DTYPE_NONE));
 }
 
@@ -296,9 +286,9 @@ int c_masked_logaddexp(tp_call *c)
 {
     BEGIN("masked.logaddexp");
     int dtype = dtype_arg(&a[2]);
-    T x = floating(as_dtype(self, dtype)), y = arg_t(&a[1]);
+    T x = tpi_floating(as_dtype(self, dtype)), y = arg_t(&a[1]);
     T m = whole_mask(op, self, &a[3]), n = whole_mask(op, y, &a[4]);
-    END(x_logaddexp(fill(x, m, -INFINITY), fill(floating(as_dtype(y, dtype)), n, -INFINITY)));
+    END(x_logaddexp(fill(x, m, -INFINITY), fill(tpi_floating(as_dtype(y, dtype)), n, -INFINITY)));
 }
 
 int c_masked_logsumexp(tp_call *c)
@@ -306,7 +296,7 @@ int c_masked_logsumexp(tp_call *c)
     BEGIN("masked.logsumexp");
     int dtype = dtype_arg(&a[3]);
     dims d = dims_arg(&a[1]);
-    T x = floating(dtype != TP_DTYPE_NONE && tpi_is_differentiable(dtype) ? x_to_dtype(self, dtype) : self);
+    T x = tpi_floating(dtype != TP_DTYPE_NONE && tpi_is_differentiable(dtype) ? x_to_dtype(self, dtype) : self);
     T r = x_logsumexp(fill(x, whole_mask(op, self, &a[4]), -INFINITY), d.v, d.n, arg_b(&a[2]));
     END(x_to_dtype(r, dtype == TP_DTYPE_NONE ? self->dtype : dtype));
 }

@@ -21,6 +21,24 @@ static inline T tpi_mT(T t)
 }
 static inline T tpi_mH(T t) { return x_conj(tpi_mT(t)); }
 
+/* Identity matrices like t, [..., n, n]. */
+static inline T tpi_eye_like(T t)
+{
+    if (!t) return NULL;
+    int64_t n = t->shape[t->ndim - 1];
+    return x_expand_to(x_eye(n, n, t->dtype), t->ndim, t->shape);
+}
+
+/* Whether LAPACK has routines for a's dtype, and a is a matrix or a batch of them; the error names op. */
+static inline int tpi_need_matrix(const char *op, const tp_tensor *a)
+{
+    if (a->dtype < TP_FLOAT32)
+        return tpi_fail(TP_ERR_TYPE, "%s: needs float32, float64, complex64 or complex128, got %s", op,
+                        tp_dtype_name(a->dtype));
+    if (a->ndim < 2) return tpi_fail(TP_ERR_RUNTIME, "%s: needs at least 2 dimensions, got shape %s", op, tpi_str(a));
+    return 0;
+}
+
 /* All dimensions but the last as one. */
 static inline T tpi_rows(T t)
 {

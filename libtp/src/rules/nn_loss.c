@@ -35,6 +35,15 @@ static T reduced(T t, reduction how)
     return x_mean_dims(t, dims, t->ndim, false);
 }
 
+int c_loss_reduced(tp_call *c)
+{
+    reduction how = reduction_of(c->args[2].v.str, &c->args[1]);
+    if (how == UNKNOWN) return tp_error_code();
+    tpi_scope s;
+    tpi_scope_open(&s);
+    return scope_result(&s, c, reduced(arg_t(&c->args[0]), how));
+}
+
 static int need_floating(const char *op, const char *name, const tp_tensor *t, bool complex_too)
 {
     if (tpi_is_float(t->dtype) || (complex_too && tpi_is_complex(t->dtype))) return 0;
@@ -191,7 +200,7 @@ static T difference(T x, T target)
 {
     T d = x->dtype == TP_BOOL && target->dtype == TP_BOOL ? NULL : x_sub(x, target, &tpi_one);
     if (!d && !tpi_bad()) d = x_sub(x_to_dtype(x, tp_get_default_dtype()), target, &tpi_one);
-    return d && !tpi_is_differentiable(d->dtype) ? x_to_dtype(d, tp_get_default_dtype()) : d;
+    return tpi_floating(d);
 }
 
 typedef T (*pointwise)(T d, double parameter);

@@ -4,27 +4,8 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-static T reduce(T t, const char *how, const char *op)
-{
-    int64_t dims[TPI_DIMS_CAP];
-    if (!t) return NULL;
-    for (int i = 0; i < t->ndim; i++) dims[i] = i;
-    if (!strcmp(how, "none")) return x_alias(t);
-    if (!strcmp(how, "sum")) return t->ndim ? x_sum_dims(t, dims, t->ndim, false) : x_alias(t);
-    if (!strcmp(how, "mean")) return t->ndim ? x_mean_dims(t, dims, t->ndim, false) : x_alias(t);
-    return tpi_rule_fail(TP_ERR_VALUE, "%s: reduction must be 'none', 'mean' or 'sum', got '%s'", op, how);
-}
-
-int c_loss_reduced(tp_call *c)
-{
-    tpi_scope s;
-    tpi_scope_open(&s);
-    return scope_result(&s, c, reduce(arg_t(&c->args[0]), c->args[1].v.str, c->args[2].v.str));
-}
-
 static T sum_at(T t, int64_t dim, bool keep) { return x_sum_dims(t, &dim, 1, keep); }
 static T plus_f(T t, double v) { return x_add_f(t, v, &tpi_one); }
-static T minus(T a, T b) { return x_sub(a, b, &tpi_one); }
 
 static T at_least(T t, double bound)
 {
@@ -82,14 +63,14 @@ int c_cosine_embedding_loss(tp_call *c)
     const int64_t d = x->ndim - 1;
     tpi_scope s;
     tpi_scope_open(&s);
-    if (!tpi_is_differentiable(x->dtype)) x = x_to_dtype(x, tp_get_default_dtype());
-    if (!tpi_is_differentiable(y->dtype)) y = x_to_dtype(y, tp_get_default_dtype());
+    x = tpi_floating(x);
+    y = tpi_floating(y);
     T xx = plus_f(sum_at(x_square(x), d, false), 1e-12), yy = plus_f(sum_at(x_square(y), d, false), 1e-12);
     T cosine = x_div(sum_at(x_mul(x, y), d, false), x_sqrt(x_mul(xx, yy)));
     T zero = x_scalar(0, cosine), apart = at_least(plus_f(cosine, -arg_f(&c->args[3])), 0);
     T loss = x_add(x_where(x_eq_i(target, 1), plus_f(x_neg(cosine), 1), zero), x_where(x_eq_i(target, -1), apart, zero),
                    &tpi_one);
-    return scope_result(&s, c, reduce(loss, c->args[4].v.str, op));
+    return scope_result(&s, c, x_loss_reduced(loss, c->args[4].v.str, op));
 }
 
 int c_poisson_nll_loss(tp_call *c)
@@ -104,7 +85,7 @@ int c_poisson_nll_loss(tp_call *c)
         T stirling = x_add(minus(x_mul(u, x_log(u)), u), x_mul_f(x_log(x_mul_f(u, 6.283185307179586)), 0.5), &tpi_one);
         loss = x_add(loss, x_where(big, stirling, x_scalar(0, stirling)), &tpi_one);
     }
-    return scope_result(&s, c, reduce(loss, c->args[5].v.str, "poisson_nll_loss"));
+    return scope_result(&s, c, x_loss_reduced(loss, c->args[5].v.str, "poisson_nll_loss"));
 }
 
 /* 0, 1, ... as a plain tensor */
@@ -155,7 +136,7 @@ int c_multi_margin_loss(tp_call *c)
     }
     T loss = x_div_f(sum_at(x_where(other, z, x_scalar(0, z)), 1, false), (double)classes);
     if (flat) loss = x_reshape_to(loss, 0, &count);
-    return scope_result(&s, c, reduce(loss, c->args[5].v.str, op));
+    return scope_result(&s, c, x_loss_reduced(loss, c->args[5].v.str, op));
 }
 
 int c_multilabel_margin_loss(tp_call *c)
@@ -188,5 +169,5 @@ int c_multilabel_margin_loss(tp_call *c)
     T z = x_relu(plus_f(minus(x_unsqueeze_at(x, d), x_unsqueeze_at(chosen, d + 1)), 1));
     const int64_t both[2] = {d, d + 1};
     T loss = x_div_f(x_sum_dims(x_where(pair, z, x_scalar(0, z)), both, 2, false), (double)classes);
-    return scope_result(&s, c, reduce(loss, c->args[2].v.str, op));
+    return scope_result(&s, c, x_loss_reduced(loss, c->args[2].v.str, op));
 }

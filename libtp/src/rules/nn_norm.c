@@ -18,8 +18,6 @@ static T sum_last(T t)
     return x_sum_dims(t, &dim, 1, true);
 }
 
-static T plus(T a, T b) { return !a ? b : !b ? a : x_add(a, b, &tpi_one); }
-
 /* ---- standardize: y = (x - m) r. dy = r (dx - mean(dx) - y mean(dx y)), dr = -r^2 mean(dx y). ---- */
 
 int standardize__vjp(tp_vjp_ctx *c)
@@ -28,7 +26,7 @@ int standardize__vjp(tp_vjp_ctx *c)
     if (g) out = x_standardize_grad(g, y, r);
     if (gr) {
         int64_t n = y->shape[y->ndim - 1];
-        out = plus(out, x_div_f(x_mul(x_mul(x_neg(gr), x_square(r)), y), (double)n));
+        out = sum_of(out, x_div_f(x_mul(x_mul(x_neg(gr), x_square(r)), y), (double)n));
     }
     c->out[0] = out;
     return 0;
@@ -55,7 +53,7 @@ int standardize_grad__vjp(tp_vjp_ctx *c)
     T g = arg_t(&c->args[0]), y = arg_t(&c->args[1]), r = arg_t(&c->args[2]), h = c->grads[0];
     if (c->need[0]) c->out[0] = x_standardize_grad(h, y, r);
     if (c->need[1]) {
-        T both = plus(x_mul(h, mean_last(x_mul(g, y))), x_mul(g, mean_last(x_mul(h, y))));
+        T both = sum_of(x_mul(h, mean_last(x_mul(g, y))), x_mul(g, mean_last(x_mul(h, y))));
         c->out[1] = x_mul(x_neg(r), both);
     }
     if (c->need[2]) c->out[2] = sum_last(x_mul(h, projected(g, y)));
@@ -68,10 +66,10 @@ int standardize_grad__jvp(tp_jvp_ctx *c)
     T gt = c->tangents[0], yt = c->tangents[1], rt = c->tangents[2];
     if (gt) out = x_standardize_grad(gt, y, r);
     if (yt) {
-        T both = plus(x_mul(yt, mean_last(x_mul(g, y))), x_mul(y, mean_last(x_mul(g, yt))));
-        out = plus(out, x_mul(x_neg(r), both));
+        T both = sum_of(x_mul(yt, mean_last(x_mul(g, y))), x_mul(y, mean_last(x_mul(g, yt))));
+        out = sum_of(out, x_mul(x_neg(r), both));
     }
-    if (rt) out = plus(out, x_mul(rt, projected(g, y)));
+    if (rt) out = sum_of(out, x_mul(rt, projected(g, y)));
     c->out[0] = out;
     return 0;
 }
@@ -101,8 +99,8 @@ int layer_norm_rows__jvp(tp_jvp_ctx *c)
     T x = arg_t(&c->args[0]), w = arg_t(&c->args[1]), xt = c->tangents[0], wt = c->tangents[1], r = NULL, out = NULL;
     T y = xt || wt ? standardized(x, arg_f(&c->args[3]), &r) : NULL;
     if (xt) out = x_mul(x_standardize_grad(xt, y, r), w);
-    if (wt) out = plus(out, x_mul(y, wt));
-    if (c->tangents[2]) out = plus(out, c->tangents[2]);
+    if (wt) out = sum_of(out, x_mul(y, wt));
+    if (c->tangents[2]) out = sum_of(out, c->tangents[2]);
     if (out) out = x_expand_to(out, x->ndim, x->shape);
     c->out[0] = out;
     return 0;
@@ -129,7 +127,7 @@ int layer_norm_rows__batch(tp_batch_ctx *c)
         shape[nd] = p[i]->shape[1];
         p[i] = x_reshape_to(p[i], nd + 1, shape);
     }
-    return set_result(c, plus(x_mul(standardized(x, eps, NULL), p[0]), p[1]), 0);
+    return set_result(c, sum_of(x_mul(standardized(x, eps, NULL), p[0]), p[1]), 0);
 }
 
 /* ---- what the layers share ---- */

@@ -47,19 +47,6 @@ typedef struct window {
     int64_t taps[MAX_SPATIAL], stride[MAX_SPATIAL], padding[MAX_SPATIAL], dilation[MAX_SPATIAL], size[MAX_SPATIAL];
 } window;
 
-static int read_sizes(const char *op, const char *name, const tp_val *a, int nd, int64_t least, int64_t *out)
-{
-    if (a->n != 1 && a->n != nd)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be a number or %d numbers, got %d", op, name, nd, a->n);
-    for (int d = 0; d < nd; d++) {
-        out[d] = a->v.ints[a->n == 1 ? 0 : d];
-        if (out[d] < least || out[d] > INT32_MAX)
-            return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be at least %lld, got %lld", op, name, (long long)least,
-                            (long long)out[d]);
-    }
-    return 0;
-}
-
 /* kernel, stride (None: kernel), padding; sizes of the result. A window begins inside the input or its left border. */
 static int read_window(window *w, const tp_tensor *x, const tp_val *kernel, const tp_val *stride, const tp_val *padding,
                        const tp_val *dilation, bool ceil_mode)
@@ -70,10 +57,10 @@ static int read_window(window *w, const tp_tensor *x, const tp_val *kernel, cons
     if (x->ndim != nd + 1 && x->ndim != nd + 2)
         return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", w->op, nd + 1, nd + 2,
                         tpi_str(x));
-    if ((rc = read_sizes(w->op, "kernel_size", kernel, nd, 1, w->taps)) ||
-        (rc = read_sizes(w->op, "stride", arg_none(stride) || !stride->n ? kernel : stride, nd, 1, w->stride)) ||
-        (rc = read_sizes(w->op, "padding", padding, nd, 0, w->padding)) ||
-        (rc = read_sizes(w->op, "dilation", dilation ? dilation : &unit, nd, 1, w->dilation)))
+    if ((rc = tpi_read_sizes(w->op, "kernel_size", kernel, nd, 1, w->taps)) ||
+        (rc = tpi_read_sizes(w->op, "stride", arg_none(stride) || !stride->n ? kernel : stride, nd, 1, w->stride)) ||
+        (rc = tpi_read_sizes(w->op, "padding", padding, nd, 0, w->padding)) ||
+        (rc = tpi_read_sizes(w->op, "dilation", dilation ? dilation : &unit, nd, 1, w->dilation)))
         return rc;
     for (int d = 0; d < nd; d++) {
         int64_t in = x->shape[x->ndim - nd + d], reach = w->dilation[d] * (w->taps[d] - 1) + 1;
@@ -237,7 +224,7 @@ static int adaptive_avg_pool(tp_call *c, const char *op, int nd)
     if (!tpi_is_differentiable(x->dtype))
         return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op,
                         tp_dtype_name(x->dtype));
-    if ((rc = read_sizes(op, "output_size", &c->args[1], nd, 0, size))) return rc;
+    if ((rc = tpi_read_sizes(op, "output_size", &c->args[1], nd, 0, size))) return rc;
     for (int d = 0; d < nd; d++)
         if (!x->shape[x->ndim - nd + d])
             return tpi_fail(TP_ERR_RUNTIME, "%s: input of shape %s is empty", op, tpi_str(x));

@@ -15,9 +15,7 @@ enum { CONSTANT, REFLECT, REPLICATE, CIRCULAR };
 static int pad_mode(const char *mode)
 {
     static const char *const names[] = {"constant", "reflect", "replicate", "circular"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(mode, names[i]) == 0) return i;
-    return -1;
+    return tpi_word(mode, names, 4);
 }
 
 /* 1-d bool: true for the n elements that are not padding. */
@@ -98,11 +96,7 @@ static int padded(tp_call *c, int mode, const char *name, const tp_val *value)
         if (before < 0 || after < 0) r = x_slice(r, d, from, to > from ? to : from, 1);
         r = pad_zeros(r, d, before > 0 ? before : 0, after > 0 ? after : 0);
         if ((before > 0 || after > 0) && !arg_none(value) && r) {
-            int64_t shape[TPI_DIMS_CAP];
-            T m = inside(r->shape[d], before > 0 ? before : 0, to - from);
-            for (int i = 0; i < x->ndim; i++) shape[i] = 1;
-            shape[d] = r->shape[d];
-            m = x_reshape_to(m, x->ndim, shape);
+            T m = tpi_along(inside(r->shape[d], before > 0 ? before : 0, to - from), x->ndim, d);
             mask = mask ? x_logical_and(mask, m) : m;
         }
     }
@@ -186,15 +180,13 @@ static void taps_at(const resampling *p, int64_t o, int64_t *index, double *weig
 static int resample_mode(const char *mode)
 {
     static const char *const names[] = {"nearest", "nearest-exact", "linear", "cubic"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(mode, names[i]) == 0) return i;
-    return -1;
+    return tpi_word(mode, names, 4);
 }
 
 /* x with dimension d resampled: for each tap a gather, times its weights. */
 static T resample(T x, int d, const resampling *p)
 {
-    int64_t size[2] = {p->taps, p->out}, wide[TPI_DIMS_CAP];
+    int64_t size[2] = {p->taps, p->out};
     tp_tensor *index = tpi_bad() ? NULL : tpi_empty(TP_INT64, 2, size);
     tp_tensor *weight = index && !tpi_bad() ? tpi_empty(TP_FLOAT64, 2, size) : NULL;
     int64_t *at = tpi_alloc(sizeof *at * (size_t)p->taps);
@@ -215,11 +207,8 @@ static T resample(T x, int d, const resampling *p)
     if (full) return tpi_own(NULL);
     if (p->mode <= NEAREST_EXACT) return x_index_select(x, d, x_select(places, 0, 0));
     weights = x_to_dtype(weights, tpi_to_real(x->dtype));
-    for (int i = 0; i < x->ndim; i++) wide[i] = 1;
-    wide[d] = p->out;
     for (int k = 0; k < p->taps; k++) {
-        T term = x_mul(x_index_select(x, d, x_select(places, 0, k)),
-                       x_reshape_to(x_select(weights, 0, k), x->ndim, wide));
+        T term = x_mul(x_index_select(x, d, x_select(places, 0, k)), tpi_along(x_select(weights, 0, k), x->ndim, d));
         r = r ? x_add(r, term, &tpi_one) : term;
     }
     return r;
@@ -271,25 +260,14 @@ typedef struct windows {
     int64_t kernel[2], dilation[2], padding[2], stride[2], count[2], span[2];
 } windows;
 
-static int pair(const char *op, const char *name, const tp_val *a, int64_t least, int64_t *out)
-{
-    if (a->n != 1 && a->n != 2)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be a number or 2 numbers, got %d", op, name, a->n);
-    for (int d = 0; d < 2; d++) {
-        out[d] = a->v.ints[a->n == 1 ? 0 : d];
-        if (out[d] < least || out[d] > INT32_MAX)
-            return tpi_fail(TP_ERR_RUNTIME, "%s: %s must be at least %lld, got %lld", op, name, (long long)least,
-                            (long long)out[d]);
-    }
-    return 0;
-}
-
 /* The windows of an image of the given size; a: kernel_size, dilation, padding, stride. */
 static int read_windows(const char *op, const tp_val *a, const int64_t *size, windows *w)
 {
     int rc;
-    if ((rc = pair(op, "kernel_size", &a[0], 1, w->kernel)) || (rc = pair(op, "dilation", &a[1], 1, w->dilation)) ||
-        (rc = pair(op, "padding", &a[2], 0, w->padding)) || (rc = pair(op, "stride", &a[3], 1, w->stride)))
+    if ((rc = tpi_read_sizes(op, "kernel_size", &a[0], 2, 1, w->kernel)) ||
+        (rc = tpi_read_sizes(op, "dilation", &a[1], 2, 1, w->dilation)) ||
+        (rc = tpi_read_sizes(op, "padding", &a[2], 2, 0, w->padding)) ||
+        (rc = tpi_read_sizes(op, "stride", &a[3], 2, 1, w->stride)))
         return rc;
     for (int d = 0; d < 2; d++) {
         w->span[d] = w->dilation[d] * (w->kernel[d] - 1) + 1;
@@ -329,7 +307,7 @@ int c_nn_functional_fold(tp_call *c)
     T x = arg_t(&c->args[0]), r = x;
     windows w;
     int64_t size[2];
-    int b = x->ndim - 2, rc = pair("fold", "output_size", &c->args[1], 1, size);
+    int b = x->ndim - 2, rc = tpi_read_sizes("fold", "output_size", &c->args[1], 2, 1, size);
     if (rc || (rc = read_windows("fold", &c->args[2], size, &w))) return rc;
     int64_t cells = w.kernel[0] * w.kernel[1], places = w.count[0] * w.count[1];
     if ((b != 0 && b != 1) || x->shape[b] % cells || x->shape[b + 1] != places)
@@ -360,18 +338,13 @@ int c_nn_functional_fold(tp_call *c)
 
 /* ---- shuffles ---- */
 
-int c_pixel_shuffle(tp_call *c)
+/* The last three dimensions of x split into five, put into another order (place) and joined to three again. */
+static int rearranged(tp_call *c, const char *op, const int64_t *split, const int64_t *place, const int64_t *joined)
 {
     T x = arg_t(&c->args[0]);
-    int64_t r = arg_i(&c->args[1]), shape[TPI_DIMS_CAP], order[TPI_DIMS_CAP];
-    int b = x->ndim - 3, rc;
-    if (b < 0 || r < 1 || r > INT32_MAX || x->shape[b] % (r * r))
-        return tpi_fail(TP_ERR_RUNTIME,
-                        "pixel_shuffle: input of shape %s, factor %lld: [..., C * r * r, H, W] is needed", tpi_str(x),
-                        (long long)r);
-    if ((rc = tpi_check_rank("pixel_shuffle", b + 5))) return rc;
-    int64_t k = x->shape[b] / (r * r), h = x->shape[b + 1], w = x->shape[b + 2];
-    const int64_t split[5] = {k, r, r, h, w}, joined[3] = {k, h * r, w * r}, place[5] = {0, 3, 1, 4, 2};
+    int64_t shape[TPI_DIMS_CAP], order[TPI_DIMS_CAP];
+    int b = x->ndim - 3, rc = tpi_check_rank(op, b + 5);
+    if (rc) return rc;
     for (int i = 0; i < b; i++) shape[i] = x->shape[i], order[i] = i;
     for (int i = 0; i < 5; i++) shape[b + i] = split[i], order[b + i] = b + place[i];
     tpi_scope s;
@@ -379,29 +352,35 @@ int c_pixel_shuffle(tp_call *c)
     T y = x_permute(x_reshape_to(x, b + 5, shape), order, b + 5);
     tpi_copy_dims(shape + b, joined, 3);
     y = x_reshape_to(y, b + 3, shape);
-    return scope_result(&s, c, r == 1 ? x_clone(y) : y);
+    return scope_result(&s, c, arg_i(&c->args[1]) == 1 ? x_clone(y) : y);
+}
+
+int c_pixel_shuffle(tp_call *c)
+{
+    T x = arg_t(&c->args[0]);
+    int64_t r = arg_i(&c->args[1]);
+    int b = x->ndim - 3;
+    if (b < 0 || r < 1 || r > INT32_MAX || x->shape[b] % (r * r))
+        return tpi_fail(TP_ERR_RUNTIME,
+                        "pixel_shuffle: input of shape %s, factor %lld: [..., C * r * r, H, W] is needed", tpi_str(x),
+                        (long long)r);
+    int64_t k = x->shape[b] / (r * r), h = x->shape[b + 1], w = x->shape[b + 2];
+    const int64_t split[5] = {k, r, r, h, w}, joined[3] = {k, h * r, w * r}, place[5] = {0, 3, 1, 4, 2};
+    return rearranged(c, "pixel_shuffle", split, place, joined);
 }
 
 int c_pixel_unshuffle(tp_call *c)
 {
     T x = arg_t(&c->args[0]);
-    int64_t r = arg_i(&c->args[1]), shape[TPI_DIMS_CAP], order[TPI_DIMS_CAP];
-    int b = x->ndim - 3, rc;
+    int64_t r = arg_i(&c->args[1]);
+    int b = x->ndim - 3;
     if (b < 0 || r < 1 || r > INT32_MAX || x->shape[b + 1] % r || x->shape[b + 2] % r)
         return tpi_fail(TP_ERR_RUNTIME,
                         "pixel_unshuffle: input of shape %s, factor %lld: [..., C, H * r, W * r] is needed", tpi_str(x),
                         (long long)r);
-    if ((rc = tpi_check_rank("pixel_unshuffle", b + 5))) return rc;
     int64_t k = x->shape[b], h = x->shape[b + 1] / r, w = x->shape[b + 2] / r;
     const int64_t split[5] = {k, h, r, w, r}, joined[3] = {k * r * r, h, w}, place[5] = {0, 2, 4, 1, 3};
-    for (int i = 0; i < b; i++) shape[i] = x->shape[i], order[i] = i;
-    for (int i = 0; i < 5; i++) shape[b + i] = split[i], order[b + i] = b + place[i];
-    tpi_scope s;
-    tpi_scope_open(&s);
-    T y = x_permute(x_reshape_to(x, b + 5, shape), order, b + 5);
-    tpi_copy_dims(shape + b, joined, 3);
-    y = x_reshape_to(y, b + 3, shape);
-    return scope_result(&s, c, r == 1 ? x_clone(y) : y);
+    return rearranged(c, "pixel_unshuffle", split, place, joined);
 }
 
 int c_channel_shuffle(tp_call *c)

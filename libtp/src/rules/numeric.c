@@ -6,10 +6,6 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-static T to_float(T t) { return t && !tpi_is_differentiable(t->dtype) ? x_to_dtype(t, tp_get_default_dtype()) : t; }
-
-static T minus(T a, T b) { return x_sub(a, b, &tpi_one); }
-static T plus(T a, T b) { return x_add(a, b, &tpi_one); }
 
 int c_same(tp_call *c) { return tpi_set_out(c, 0, tpi_retain(arg_t(&c->args[0]))); }
 
@@ -22,12 +18,7 @@ int c_frexp(tp_call *c)
     tpi_scope_open(&s);
     T e = x_exponent_of(x);
     T mantissa = x_scale_exponent(x, x_neg(e)), exponent = x_to_dtype(e, TP_INT32);
-    tpi_retain(mantissa);
-    tpi_retain(exponent);
-    int rc = tpi_scope_close(&s);
-    c->out[0] = mantissa;
-    c->out[1] = exponent;
-    return rc;
+    return scope_results(&s, c, mantissa, exponent);
 }
 
 int c_ldexp(tp_call *c)
@@ -35,7 +26,7 @@ int c_ldexp(tp_call *c)
     T x = arg_t(&c->args[0]), e = arg_t(&c->args[1]);
     tpi_scope s;
     tpi_scope_open(&s);
-    e = to_float(e);
+    e = tpi_floating(e);
     /* The power in the precision of the result. */
     if (e) e = x_to_dtype(e, tpi_result_type(2, (tp_tensor *[]){x, e}));
     return scope_result(&s, c, x_mul(x, e ? x_pow(x_scalar(2, e), e) : NULL));
@@ -47,7 +38,7 @@ int c_logit(tp_call *c)
     if (tpi_is_complex(x->dtype)) return tpi_fail(TP_ERR_TYPE, "logit: not defined for %s", tp_dtype_name(x->dtype));
     tpi_scope s;
     tpi_scope_open(&s);
-    x = to_float(x);
+    x = tpi_floating(x);
     if (!arg_none(&c->args[1])) {
         tp_scalar low = {.tag = TP_SCALAR_FLOAT, .v.f = arg_f(&c->args[1])};
         tp_scalar high = {.tag = TP_SCALAR_FLOAT, .v.f = 1 - low.v.f};
@@ -126,7 +117,7 @@ static T areas(const char *op, tp_call *c, int *dim)
     if (y->dtype == TP_BOOL || (x && x->dtype == TP_BOOL))
         return tpi_rule_fail(TP_ERR_TYPE, "%s: not defined for bool", op);
     *dim = d;
-    y = to_float(y);
+    y = tpi_floating(y);
     T sums = plus(tail(y, d), head(y, d));
     if (!x) {
         tp_scalar dx = c->args[2].v.s;
@@ -135,12 +126,8 @@ static T areas(const char *op, tp_call *c, int *dim)
         return x_mul_f(sums, 0.5 * (dx.tag == TP_SCALAR_FLOAT ? dx.v.f : (double)dx.v.i));
     }
     int at = d - y->ndim;            /* from the end: x broadcasts against y */
-    x = to_float(x);
-    if (x && x->ndim == 1 && y->ndim > 1) {
-        int64_t shape[TPI_DIMS_CAP];
-        for (int i = 0; i < y->ndim; i++) shape[i] = i == d ? x->shape[0] : 1;
-        x = x_reshape_to(x, y->ndim, shape);
-    }
+    x = tpi_floating(x);
+    if (x && x->ndim == 1) x = tpi_along(x, y->ndim, d);
     if (!x) return NULL;
     if (x->ndim + at < 0 || x->shape[x->ndim + at] != y->shape[d])
         return tpi_rule_fail(TP_ERR_VALUE, "%s: x of shape %s does not fit dimension %d of y, shape %s", op, tpi_str(x),
@@ -172,15 +159,6 @@ int c_cumulative_trapezoid(tp_call *c)
 
 static T part(T x, int d, int64_t from, int64_t end) { return x ? x_slice(x, d, from, end, 1) : NULL; }
 
-/* Shapes a 1-d tensor along dimension d of x. */
-static T along(T v, T x, int d)
-{
-    int64_t shape[TPI_DIMS_CAP];
-    if (!v || !x) return NULL;
-    for (int i = 0; i < x->ndim; i++) shape[i] = i == d ? v->shape[0] : 1;
-    return x_reshape_to(v, x->ndim, shape);
-}
-
 /* Central differences; at the ends those of the given order. h: the distances of neighbours as a 1-d tensor, or NULL
  * and the constant one. Weights: the derivative of the parabola through three neighbours (Fornberg, Math. Comp. 51,
  * 1988). */
@@ -203,16 +181,17 @@ static T derivative(T x, int d, double step, T h, int order)
         return x_cat(ends, 3, d);
     }
     int64_t m = n - 1;
-    T left = along(part(h, 0, 0, m - 1), x, d), right = along(part(h, 0, 1, m), x, d), both = plus(left, right);
+    T left = tpi_along(part(h, 0, 0, m - 1), x->ndim, d), right = tpi_along(part(h, 0, 1, m), x->ndim, d),
+      both = plus(left, right);
     T a = x_neg(x_div(right, x_mul(left, both))), e = x_div(left, x_mul(right, both));
     T b = x_div(minus(right, left), x_mul(left, right));
     ends[1] = plus(plus(x_mul(a, part(x, d, 0, n - 2)), x_mul(b, part(x, d, 1, n - 1))), x_mul(e, part(x, d, 2, n)));
     for (int k = 0; k < 2; k++) {
         int64_t p = k ? n - 1 : 0, q = k ? n - 2 : 1, r = k ? n - 3 : 2;
-        T near = along(part(h, 0, k ? m - 1 : 0, k ? m : 1), x, d);
+        T near = tpi_along(part(h, 0, k ? m - 1 : 0, k ? m : 1), x->ndim, d);
         T slope = x_div(minus(part(x, d, q, q + 1), part(x, d, p, p + 1)), near);
         if (order == 2) {
-            T far = along(part(h, 0, k ? m - 2 : 1, k ? m - 1 : 2), x, d);
+            T far = tpi_along(part(h, 0, k ? m - 2 : 1, k ? m - 1 : 2), x->ndim, d);
             T next = x_div(minus(part(x, d, r, r + 1), part(x, d, q, q + 1)), far);
             slope = minus(slope, x_mul(x_div(near, plus(near, far)), minus(next, slope)));
         }
@@ -248,9 +227,9 @@ static int gradients(tp_call *c, const tp_val *spacing, bool coordinates)
     if ((rc = list_begin(c, n))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    T y = to_float(x);
+    T y = tpi_floating(x);
     for (int i = 0; i < n && y; i++) {
-        T at = coordinates ? to_float(spacing->v.ts[i]) : NULL;
+        T at = coordinates ? tpi_floating(spacing->v.ts[i]) : NULL;
         T h = at ? minus(tail(at, 0), head(at, 0)) : NULL;
         double step = coordinates || !given ? 1 : spacing->v.fs[spacing->n == 1 ? 0 : i];
         c->out[i] = tpi_retain(tpi_bad() ? NULL : derivative(y, wrapped[i], step, h, (int)order));
@@ -289,7 +268,7 @@ static T covariance(tp_call *c, const char *op, T x, int64_t correction, bool we
     if (x->ndim > 2) return tpi_rule_fail(TP_ERR_VALUE, "%s: at most two dimensions, got shape %s", op, tpi_str(x));
     if (x->dtype == TP_BOOL) return tpi_rule_fail(TP_ERR_TYPE, "%s: not defined for bool", op);
     int64_t row[2] = {1, x->numel}, last = 1;
-    x = to_float(x);
+    x = tpi_floating(x);
     if (x && x->ndim < 2) x = x_reshape_to(x, 2, row);
     if (!x) return NULL;
     T f = weighted ? weights_of(c, 2, x, true) : NULL, a = weighted ? weights_of(c, 3, x, false) : NULL;

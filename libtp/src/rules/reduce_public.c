@@ -198,22 +198,7 @@ int c_aminmax(tp_call *c)
     tpi_scope s;
     tpi_scope_open(&s);
     T low = x_amin_dims(self, d.v, d.n, keepdim), high = x_amax_dims(self, d.v, d.n, keepdim);
-    return tpi_two_results(&s, c, low, high);
-}
-
-int tpi_two_results(tpi_scope *s, tp_call *c, T a, T b)
-{
-    tpi_retain(a);
-    tpi_retain(b);
-    int rc = tpi_scope_close(s);
-    if (rc) {
-        tp_release(a);
-        tp_release(b);
-        return rc;
-    }
-    c->out[0] = a;
-    c->out[1] = b;
-    return 0;
+    return scope_results(&s, c, low, high);
 }
 
 static int with_indices(tp_call *c, const char *op, int (*primitive)(T, int64_t, bool, T *))
@@ -226,7 +211,7 @@ static int with_indices(tp_call *c, const char *op, int (*primitive)(T, int64_t,
     tpi_scope_open(&s);
     T x = one_dim(c, op, self, &c->args[1], &d, &keepdim);
     if (x) primitive(x, d, keepdim, both);
-    return tpi_two_results(&s, c, both[0], both[1]);
+    return scope_results(&s, c, both[0], both[1]);
 }
 
 int c_max_dim(tp_call *c) { return with_indices(c, "max", x_max_along); }
@@ -270,7 +255,7 @@ static int spread(tp_call *c, const char *op, bool root, bool mean, const tp_val
     tpi_scope_open(&s);
     T v = root ? x_std_dims(self, d.v, d.n, correction, keepdim) : x_var_dims(self, d.v, d.n, correction, keepdim);
     if (!mean) return scope_result(&s, c, v);
-    return tpi_two_results(&s, c, v, x_mean_dims(self, d.v, d.n, keepdim));
+    return scope_results(&s, c, v, x_mean_dims(self, d.v, d.n, keepdim));
 }
 
 static int corrected(tp_call *c, const char *op, bool root, bool mean)

@@ -43,7 +43,4 @@ static inline T tpi_real(T x) { return x ? x_to_dtype(x, tpi_to_real(x->dtype)) 
 /* t shifted by `by` along dim: element j is t[j - by], 0 where there is none. */
 T tpi_shift(T t, int dim, int64_t by);
 
-/* Ends the scope of a composite with two results. */
-int tpi_two_results(tpi_scope *s, tp_call *c, T a, T b);
-
 #endif

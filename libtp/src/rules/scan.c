@@ -224,7 +224,7 @@ static int running(tp_call *c, const char *op, int (*primitive)(T, int64_t, T *)
     tpi_scope s;
     tpi_scope_open(&s);
     primitive(tpi_lift(self), d, both);
-    return tpi_two_results(&s, c, unlift(both[0], self), unlift(both[1], self));
+    return scope_results(&s, c, unlift(both[0], self), unlift(both[1], self));
 }
 
 int c_cummax(tp_call *c) { return running(c, "cummax", x_cummax_scan); }

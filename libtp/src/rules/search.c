@@ -2,35 +2,14 @@
 #include <math.h>
 
 #include "kernels/index.h"
-#include "rules/shape_util.h"
-#include "tp/ops.h"
-#include "tpi_ops.h"
-#include "x_ops.h"
-
-static T need_real(const char *op, T t)
-{
-    if (t && tpi_is_complex(t->dtype))
-        return tpi_rule_fail(TP_ERR_TYPE, "%s: not defined for %s", op, tp_dtype_name(t->dtype));
-    return t;
-}
-
-static bool is_mapped(const tp_tensor *t)
-{
-    for (; t->level; t = t->value)
-        if (t->kind == TPI_BATCHED) return true;
-    return false;
-}
-
-static T minus(T a, T b) { return x_sub(a, b, &tpi_one); }
-static T plus(T a, T b) { return x_add(a, b, &tpi_one); }
-static T logical(T t) { return x_to_dtype(t, TP_BOOL); }
+#include "rules/reduce_util.h"
 
 /* ---- sorted sequences ---- */
 
 /* Both in one dtype, half precision widened. */
 static bool same_dtype(const char *op, T *a, T *b)
 {
-    if (!need_real(op, *a) || !need_real(op, *b)) return false;
+    if (tpi_need_real(op, *a) || tpi_need_real(op, *b)) return tpi_own(NULL);
     int dtype = tpi_result_type(2, (tp_tensor *[]){*a, *b});
     if (dtype == TP_FLOAT16 || dtype == TP_BFLOAT16) dtype = TP_FLOAT32;
     *a = x_to_dtype(*a, dtype);
@@ -217,12 +196,7 @@ static int histogram(tp_call *c, tpi_scope *s, T edges, T weight, bool density)
             hist = x_div(x_div(hist, x_sum_dims(hist, &first, 1, false)), width);
         }
     }
-    tpi_retain(hist);
-    tpi_retain(edges);
-    int rc = tpi_scope_close(s);
-    c->out[0] = hist;
-    c->out[1] = edges;
-    return rc;
+    return scope_results(s, c, hist, edges);
 }
 
 static int need_floats(const char *op, const tp_tensor *x)
@@ -255,11 +229,10 @@ int c_histogram(tp_call *c)
         low = x_amin(v, all, x->ndim, false);
         high = x_amax(v, all, x->ndim, false);
     }
-    if (low && high) {
-        T more = x_where(x_eq(low, high), x_scalar(given ? 1 : 0.5, low), x_scalar(0, low));
-        if (!given || range->v.fs[0] == range->v.fs[1]) low = given ? low : minus(low, more), high = plus(high, more);
-        edges = x_to_dtype(x_linspace_tensors(low, high, bins + 1, TP_FLOAT64), x->dtype);
-    }
+    /* An interval of no width gets one: around the elements, behind the start of a range. */
+    T more = x_where(x_eq(low, high), x_scalar(given ? 1 : 0.5, low), x_scalar(0, low));
+    if (!given) low = minus(low, more);
+    edges = x_to_dtype(x_linspace_tensors(low, plus(high, more), bins + 1, TP_FLOAT64), x->dtype);
     return histogram(c, &s, edges, arg_t(&c->args[3]), arg_b(&c->args[4]));
 }
 
@@ -284,9 +257,21 @@ enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
 static int interpolation_of(const char *name)
 {
     static const char *const names[] = {"linear", "lower", "higher", "midpoint", "nearest"};
-    for (int i = 0; i < 5; i++)
-        if (strcmp(name, names[i]) == 0) return i;
-    return -1;
+    return tpi_word(name, names, 5);
+}
+
+/* What stands at positions of sorted lines, or between two of their places. */
+static T interpolated(T sorted, int d, T position, int how)
+{
+    T above = x_ceil(position);
+    T below = how == HIGHER ? above : how == NEAREST ? x_round(position, 0) : x_floor(position);
+    T value = x_gather(sorted, d, x_to_dtype(below, TP_INT64));
+    if (!value || (how != LINEAR && how != MIDPOINT)) return value;
+    T next = x_gather(sorted, d, x_to_dtype(above, TP_INT64));
+    T part = how == LINEAR ? x_to_dtype(minus(position, below), sorted->dtype) : x_scalar(0.5, value);
+    /* Equal neighbours may be infinite. */
+    T gap = x_where(x_eq(value, next), x_scalar(0, value), minus(next, value));
+    return x_where(x_eq(above, below), value, plus(value, x_mul(gap, part)));
 }
 
 static int quantile(tp_call *c, const char *op, bool number, bool skip)
@@ -310,47 +295,33 @@ static int quantile(tp_call *c, const char *op, bool number, bool skip)
     tpi_scope s;
     tpi_scope_open(&s);
     T v = flat || x->ndim == 0 ? x_reshape(x, &x->numel, 1) : x_movedim1(x, d, x->ndim - 1);
-    T q = number ? x_scalar(arg_f(&c->args[1]), x) : x_to_dtype(given, x->dtype);
+    T q = number ? x_scalar(arg_f(&c->args[1]), x) : x_to_dtype(given, x->dtype), r = NULL;
+    bool first = given && given->ndim;
     int last = v ? v->ndim - 1 : 0;
     const int64_t end = last;
-    int64_t many = given && given->ndim ? given->shape[0] : 1, shape[TPI_DIMS_CAP];
+    const tp_scalar zero = {.tag = TP_SCALAR_INT};
+    int64_t many = first ? given->shape[0] : 1, shape[TPI_DIMS_CAP];
     x_sort_dim(v, last, false, both);
-    T sorted = both[0], nans = x_isnan(v), r = NULL;
-    if (sorted && q) {
-        int wide = TP_FLOAT64;
+    if (both[0] && q) {
         double n = (double)v->shape[last];
-        T position = x_clamp_max(
-            x_clamp_min(x_to_dtype(x_reshape(q, &many, 1), wide), &(tp_scalar){.tag = TP_SCALAR_INT}), &tpi_one);
+        T nans = x_isnan(v), position = x_clamp(x_to_dtype(x_reshape(q, &many, 1), TP_FLOAT64), &zero, &tpi_one);
         tpi_copy_dims(shape, v->shape, last);
         shape[last] = many;
         if (skip) {
-            T count = x_rsub_f(x_to_dtype(x_sum_dims(x_to_dtype(nans, TP_INT64), &end, 1, true), wide), n - 1);
-            position = x_mul(position, x_clamp_min(count, &(tp_scalar){.tag = TP_SCALAR_INT}));
-        } else {
+            T bad = x_to_dtype(x_sum_dims(x_to_dtype(nans, TP_INT64), &end, 1, true), TP_FLOAT64);
+            position = x_mul(position, x_clamp_min(x_rsub_f(bad, n - 1), &zero));
+        } else { /* NaN is the last in order */
             position = x_expand_to(x_mul_f(position, n - 1), last + 1, shape);
-            T bad = x_any_dims(nans, &end, 1, true);
-            position = position ? x_where(bad, x_scalar(n - 1, position), position) : NULL;
+            position = x_where(x_any_dims(nans, &end, 1, true), x_scalar(n - 1, position), position);
         }
-        T low = how == HIGHER ? x_ceil(position) : how == NEAREST ? x_round(position, 0) : x_floor(position);
-        T below = x_gather(sorted, last, x_to_dtype(low, TP_INT64));
-        if (how == LINEAR || how == MIDPOINT) {
-            T above = x_gather(sorted, last, x_to_dtype(x_ceil(position), TP_INT64));
-            T part = how == LINEAR ? x_to_dtype(minus(position, low), x->dtype) : below ? x_scalar(0.5, below) : NULL;
-            /* Equal neighbours may be infinite. */
-            T gap = below && above ? x_where(x_eq(below, above), x_scalar(0, below), minus(above, below)) : NULL;
-            T exact = x_eq(x_ceil(position), low);
-            below = exact ? x_where(exact, below, plus(below, x_mul(gap, part))) : NULL;
-        }
-        r = below;
-        bool first = given && given->ndim;
-        if (!first) r = x_select(r, last, 0);
-        else r = x_movedim1(r, last, 0);
-        if (keep && r) {
-            int at = 0;
-            if (first) shape[at++] = many;
-            for (int i = 0; i < x->ndim; i++) shape[at++] = flat || i == d ? 1 : x->shape[i];
-            r = x_reshape_to(r, at, shape);
-        }
+        r = interpolated(both[0], last, position, how);
+        r = first ? x_movedim1(r, last, 0) : x_select(r, last, 0);
+    }
+    if (keep && r) {
+        int at = 0;
+        if (first) shape[at++] = many;
+        for (int i = 0; i < x->ndim; i++) shape[at++] = flat || i == d ? 1 : x->shape[i];
+        r = x_reshape_to(r, at, shape);
     }
     return scope_result(&s, c, r);
 }
@@ -366,16 +337,6 @@ static void pick(T sorted, T indices, T at, int d, bool keep, T *out)
     out[0] = x_gather(sorted, d, at);
     out[1] = x_gather(indices, d, at);
     for (int k = 0; k < 2 && !keep; k++) out[k] = x_select(out[k], d, 0);
-}
-
-static int two_results(tp_call *c, tpi_scope *s, T *out)
-{
-    tpi_retain(out[0]);
-    tpi_retain(out[1]);
-    int rc = tpi_scope_close(s);
-    c->out[0] = out[0];
-    c->out[1] = out[1];
-    return rc;
 }
 
 static void nanmedian(T x, int d, bool keep, T *out)
@@ -397,20 +358,19 @@ int c_nanmedian_dim(tp_call *c)
     if (rc) return rc;
     if (x->ndim && x->shape[d] == 0)
         return tpi_fail(TP_ERR_VALUE, "nanmedian: dimension %d of shape %s has no elements", d, tpi_str(x));
-    if (tpi_is_complex(x->dtype))
-        return tpi_fail(TP_ERR_TYPE, "nanmedian: not defined for %s", tp_dtype_name(x->dtype));
+    if ((rc = tpi_need_real("nanmedian", x))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     bool scalar = x->ndim == 0;
     nanmedian(scalar ? x_reshape(x, &x->numel, 1) : x, d, arg_b(&c->args[2]) && !scalar, out);
-    return two_results(c, &s, out);
+    return scope_results(&s, c, out[0], out[1]);
 }
 
 int c_nanmedian(tp_call *c)
 {
     T x = arg_t(&c->args[0]), out[2] = {NULL, NULL};
-    if (tpi_is_complex(x->dtype))
-        return tpi_fail(TP_ERR_TYPE, "nanmedian: not defined for %s", tp_dtype_name(x->dtype));
+    int rc = tpi_need_real("nanmedian", x);
+    if (rc) return rc;
     if (x->numel == 0 && !tpi_is_float(x->dtype))
         return tpi_fail(TP_ERR_VALUE, "nanmedian: no elements, self has shape %s", tpi_str(x));
     tpi_scope s;
@@ -427,7 +387,7 @@ int c_mode(tp_call *c)
     if (rc) return rc;
     if (x->ndim && x->shape[d] == 0)
         return tpi_fail(TP_ERR_VALUE, "mode: dimension %d of shape %s has no elements", d, tpi_str(x));
-    if (tpi_is_complex(x->dtype)) return tpi_fail(TP_ERR_TYPE, "mode: not defined for %s", tp_dtype_name(x->dtype));
+    if ((rc = tpi_need_real("mode", x))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
     bool scalar = x->ndim == 0, keep = arg_b(&c->args[2]) && !scalar;
@@ -436,10 +396,9 @@ int c_mode(tp_call *c)
     if (both[0]) {
         /* Lengths of runs so far: the first place with the longest ends the first of the longest runs. */
         int64_t n = v->shape[d], shape[TPI_DIMS_CAP];
-        for (int i = 0; i < v->ndim; i++) shape[i] = i == d ? n : 1;
         tp_scalar end = {.tag = TP_SCALAR_INT, .v.i = n};
-        T place = x_reshape_to(x_arange(&end, TP_INT64), v->ndim, shape), plain = both[0];
-        T change = x_ne(x_slice(plain, d, 1, n, 1), x_slice(plain, d, 0, n - 1, 1));
+        T place = tpi_along(x_arange(&end, TP_INT64), v->ndim, d);
+        T change = x_ne(x_slice(both[0], d, 1, n, 1), x_slice(both[0], d, 0, n - 1, 1));
         tpi_copy_dims(shape, v->shape, v->ndim);
         shape[d] = 1;
         T parts[2] = {tpi_own(tp_ones(shape, v->ndim, TP_BOOL)), change};
@@ -453,7 +412,7 @@ int c_mode(tp_call *c)
             out[1] = x_reshape_to(out[1], 0, NULL);
         }
     }
-    return two_results(c, &s, out);
+    return scope_results(&s, c, out[0], out[1]);
 }
 
 /* ---- reductions into places ---- */
@@ -463,9 +422,9 @@ enum { PROD, AMIN, AMAX, SUM, MEAN };
 static int reduction_of(const char *op, const char *name, bool sums)
 {
     static const char *const names[] = {"prod", "amin", "amax", "sum", "mean"};
-    for (int i = 0; i < 5; i++)
-        if (strcmp(name, names[i]) == 0 && (sums || i != SUM)) return i;
-    tpi_fail(TP_ERR_VALUE, "%s: reduce '%s' is none of %s%s", op, name, sums ? "sum, " : "", "prod, mean, amin, amax");
+    int how = tpi_word(name, names, 5);
+    if (how >= 0 && (sums || how != SUM)) return how;
+    tpi_fail(TP_ERR_VALUE, "%s: reduce '%s' is none of %sprod, mean, amin, amax", op, name, sums ? "sum, " : "");
     return -1;
 }
 
@@ -490,12 +449,12 @@ static T reduced(T self, int64_t d, T index, T src, int how, bool include)
     return tpi_is_differentiable(self->dtype) ? x_div(r, count) : x_floor_divide(r, count);
 }
 
-static int scatter_reduced(tp_call *c, T self, int64_t d, T index, T src, int how)
+static int scatter_reduced(tpi_scope *s, tp_call *c, T self, int64_t d, T index, T src, int how)
 {
     bool include = arg_b(&c->args[5]);
     T r = reduced(self, d, index, src, how, include);
     if (arg_t(&c->args[0])->ndim == 0) r = x_reshape_to(r, 0, NULL);
-    return scope_result(tpi_scope_top, c, r);
+    return scope_result(s, c, r);
 }
 
 static T cast_source(const char *op, T src, T self)
@@ -508,7 +467,6 @@ static T cast_source(const char *op, T src, T self)
 int c_scatter_reduce(tp_call *c)
 {
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), src = arg_t(&c->args[3]);
-    const int64_t one = 1;
     int d, how = reduction_of("scatter_reduce", c->args[4].v.str, true);
     if (how < 0) return tp_error_code();
     int rc = tpi_wrap_dim("scatter_reduce", arg_i(&c->args[1]), self->ndim, &d);
@@ -529,12 +487,11 @@ int c_scatter_reduce(tp_call *c)
                         tpi_str(index), tpi_str(src), tpi_str(self), d);
     tpi_scope s;
     tpi_scope_open(&s);
-    T x = self->ndim ? self : x_view(self, &one, 1), at = index->ndim ? index : x_view(index, &one, 1);
-    T v = src->ndim ? src : x_view(src, &one, 1);
+    T x = tpi_lift(self), at = tpi_lift(index), v = tpi_lift(src);
     v = v ? cast_source("scatter_reduce", v, self) : NULL;
     for (int i = 0; v && at && i < at->ndim; i++)
         if (v->shape[i] != at->shape[i]) v = x_slice(v, i, 0, at->shape[i], 1);
-    return scatter_reduced(c, x, d, x_to_dtype(at, TP_INT64), v, how);
+    return scatter_reduced(&s, c, x, d, x_to_dtype(at, TP_INT64), v, how);
 }
 
 static int scattered_by(tp_call *c, T src, tpi_scope *s)
@@ -569,8 +526,6 @@ int c_scatter_value_by(tp_call *c)
 int c_index_reduce(tp_call *c)
 {
     T self = arg_t(&c->args[0]), index = arg_t(&c->args[2]), src = arg_t(&c->args[3]);
-    const int64_t one = 1;
-    int64_t wide[TPI_DIMS_CAP];
     int d, how = reduction_of("index_reduce", c->args[4].v.str, false);
     if (how < 0) return tp_error_code();
     int rc = tpi_wrap_dim("index_reduce", arg_i(&c->args[1]), self->ndim, &d);
@@ -587,14 +542,14 @@ int c_index_reduce(tp_call *c)
                         tpi_str(index), tpi_str(src), tpi_str(self), d);
     tpi_scope s;
     tpi_scope_open(&s);
-    T x = self->ndim ? self : x_view(self, &one, 1), v = src->ndim ? src : x_view(src, &one, 1);
+    T x = tpi_lift(self), v = tpi_lift(src);
     v = v ? cast_source("index_reduce", v, self) : NULL;
     T at = NULL;
     if (v) {
-        for (int i = 0; i < v->ndim; i++) wide[i] = i == d ? index->numel : 1;
-        at = x_expand_to(x_reshape_to(x_to_dtype(index, TP_INT64), v->ndim, wide), v->ndim, v->shape);
+        T row = x_reshape_to(x_to_dtype(index, TP_INT64), 1, &index->numel);
+        at = x_expand_to(tpi_along(row, v->ndim, d), v->ndim, v->shape);
     }
-    return scatter_reduced(c, x, d, at, v, how);
+    return scatter_reduced(&s, c, x, d, at, v, how);
 }
 
 /* How much the result changes with self, and with src: w[0] of self's shape, w[1] of src's. */
@@ -604,7 +559,7 @@ static void fold_weights(const tp_val *a, T result, T *w)
     int64_t d = arg_i(&a[1]);
     int how = (int)arg_i(&a[4]);
     bool include = arg_b(&a[5]);
-    T none = zeros(self), touched = include ? NULL : logical(x_scatter(none, d, index, ones(src)));
+    T none = zeros(self), touched = include ? NULL : x_to_dtype(x_scatter(none, d, index, ones(src)), TP_BOOL);
     if (how == PROD) {
         T one = x_scalar(1, self), nothing = x_scalar(0, self);
         T zero_self = x_eq(self, nothing), zero_src = x_eq(src, nothing);

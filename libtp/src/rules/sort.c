@@ -63,7 +63,7 @@ int c_sort(tp_call *c)
     tpi_scope s;
     tpi_scope_open(&s);
     x_sort_dim(tpi_lift(self), d, arg_b(&c->args[2]), both);
-    return tpi_two_results(&s, c, like_self(both[0], self), like_self(both[1], self));
+    return scope_results(&s, c, like_self(both[0], self), like_self(both[1], self));
 }
 
 int c_argsort(tp_call *c)
@@ -100,8 +100,8 @@ int c_topk(tp_call *c)
     tpi_scope_open(&s);
     x_topk_dim(tpi_lift(self), d, k, arg_b(&c->args[3]), arg_b(&c->args[4]), both);
     bool scalar = k == 1;              /* k = 0 of a 0-d tensor is an empty 1-d one */
-    return tpi_two_results(&s, c, scalar ? like_self(both[0], self) : both[0],
-                           scalar ? like_self(both[1], self) : both[1]);
+    return scope_results(&s, c, scalar ? like_self(both[0], self) : both[0],
+                         scalar ? like_self(both[1], self) : both[1]);
 }
 
 /* The k-th smallest along d with the position; keepdim leaves the dimension. */
@@ -115,7 +115,7 @@ static int kth(tp_call *c, T x, int d, int64_t k, bool nan, bool keepdim)
     x_kth_dim(lifted, d, k, nan, both);
     if (keepdim)
         for (int i = 0; i < 2; i++) both[i] = x_unsqueeze_at(both[i], d);
-    return tpi_two_results(&s, c, both[0], both[1]);
+    return scope_results(&s, c, both[0], both[1]);
 }
 
 int c_kthvalue(tp_call *c)

@@ -5,13 +5,6 @@
 #include "tpi_ops.h"
 #include "x_ops.h"
 
-static bool is_mapped(const tp_tensor *t)
-{
-    for (; t->level; t = t->value)
-        if (t->kind == TPI_BATCHED) return true;
-    return false;
-}
-
 /* ---- as_strided ----
  *
  * NOTE: derivative of a strided view

@@ -310,16 +310,8 @@ class UniqueInverse(NamedTuple):
 def _unique(x):
     """Distinct values in order, with what unique_all returns. Every NaN is a value of its own."""
     flat = array(x, "unique").reshape(-1)
-    values, order = tp.sort(flat, 0, False, True)
-    n = flat.shape[0]
-    first = tp.ones(n, dtype=_dtypes.bool_)
-    if n:
-        first[1:] = values[1:] != values[:-1]
-    group = tp.cumsum(first, 0) - 1
-    starts = tp.nonzero(first)[:, 0]
-    ends = tp.cat([starts[1:], tp.full((1 if n else 0,), n, dtype=_dtypes.int64)])
-    inverse = tp.zeros(n, dtype=_dtypes.int64).scatter(0, order, group).reshape(x.shape)
-    return UniqueAll(values[starts], order[starts], inverse, ends - starts)
+    first, inverse, counts = tp.unique_rows(flat.reshape(-1, 1))
+    return UniqueAll(flat[first], first, inverse.reshape(x.shape), counts)
 
 
 @public
@@ -597,11 +589,4 @@ def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
     by position, as scikit-learn does.
     """
     parts = [p for p in (prepend, x, append) if p is not None]
-    out = concat(parts, axis=axis) if len(parts) > 1 else array(x, "diff")
-    for _ in range(n):
-        size = out.shape[axis]
-        if not size:
-            break
-        later, earlier = out.narrow(axis, 1, size - 1), out.narrow(axis, 0, size - 1)
-        out = tp.logical_xor(later, earlier) if out.dtype is _dtypes.bool_ else later - earlier
-    return out
+    return tp.diff(concat(parts, axis=axis) if len(parts) > 1 else array(x, "diff"), n, axis)

@@ -25,7 +25,23 @@ def _path_of(module):
     return ""
 
 
-class _Norm(Module):
+class _Affine(Module):
+    """Optional weight and bias of one shape."""
+
+    def _set(self, shape, weight, bias, device, dtype):
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            p = Parameter(tp.empty(shape, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, p)
+
+    def reset_parameters(self):
+        """weight 1, bias 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class _Norm(_Affine):
     """Channels with optional weight, bias and running statistics."""
 
     _dims = ()
@@ -34,9 +50,7 @@ class _Norm(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            p = Parameter(tp.empty((num_features,), device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, p)
+        self._set((num_features,), affine, affine and bias, device, dtype)
         if track_running_stats:
             self.register_buffer("running_mean", tp.zeros((num_features,), device=device, dtype=dtype))
             self.register_buffer("running_var", tp.ones((num_features,), device=device, dtype=dtype))
@@ -57,10 +71,7 @@ class _Norm(Module):
     def reset_parameters(self):
         """weight 1, bias 0, statistics as at first."""
         self.reset_running_stats()
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        super().reset_parameters()
 
     def _check(self, input):
         if input.ndim not in self._dims:
@@ -72,12 +83,14 @@ class _Norm(Module):
         """The result, by the statistics of the input or by the running ones; the former move the latter in training."""
         raise NotImplementedError
 
-    def _moved(self, input, compute):
-        """compute(running_mean, running_var, momentum), and the running statistics moved."""
-        count = self.num_batches_tracked
+    def _moved(self, compute, momentum, count):
+        """compute(running_mean, running_var, momentum), and the running statistics moved.
+
+        momentum None: to the averages over all batches, of which there were `count`. count None: batches do not count.
+        """
         try:
-            if self.momentum is not None:
-                out = compute(self.running_mean, self.running_var, self.momentum)
+            if momentum is not None:
+                out = compute(self.running_mean, self.running_var, momentum)
             else:
                 # the average over all batches: momentum 1 gives this batch's statistics, which are weighted here
                 mean, var = tp.zeros_like(self.running_mean), tp.ones_like(self.running_var)
@@ -121,7 +134,7 @@ class _BatchNorm(_Norm):
             return F.batch_norm(input, mean, var, self.weight, self.bias, own, momentum, self.eps)
 
         if self.training and self.track_running_stats and self.running_mean is not None:
-            return self._moved(input, compute)
+            return self._moved(compute, self.momentum, self.num_batches_tracked)
         tracked = not self.training or self.track_running_stats
         return compute(*((self.running_mean, self.running_var) if tracked else (None, None)), momentum)
 
@@ -171,22 +184,13 @@ class _InstanceNorm(_Norm):
         def compute(mean, var, momentum):
             return F.instance_norm(x, mean, var, self.weight, self.bias, own, momentum, self.eps)
 
-        if own and self.track_running_stats and self.running_mean is not None:
-            out = self._moved_by_instance(x, compute)
-        else:
-            out = compute(self.running_mean, self.running_var, 0.0 if self.momentum is None else self.momentum)
-        return out.squeeze(0) if single else out
-
-    def _moved_by_instance(self, x, compute):
         # PyTorch's instance norm does not count batches, and takes momentum None for 0
-        count, self.__dict__["_buffers"]["num_batches_tracked"] = self.num_batches_tracked, None
-        momentum = self.momentum
-        try:
-            self.momentum = 0.0 if momentum is None else momentum
-            return self._moved(x, compute)
-        finally:
-            self.momentum = momentum
-            self.__dict__["_buffers"]["num_batches_tracked"] = count
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if own and self.track_running_stats and self.running_mean is not None:
+            out = self._moved(compute, momentum, None)
+        else:
+            out = compute(self.running_mean, self.running_var, momentum)
+        return out.squeeze(0) if single else out
 
 
 _INSTANCE_DOC = """Instance normalisation over {input}, by channel and sample.
@@ -210,7 +214,7 @@ class InstanceNorm3d(_InstanceNorm):
     _dims = (4, 5)
 
 
-class LayerNorm(Module):
+class LayerNorm(_Affine):
     """Normalises over the last dimensions, whose sizes are normalized_shape.
 
     Args:
@@ -223,17 +227,8 @@ class LayerNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            p = Parameter(tp.empty(shape, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, p)
+        self._set(shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
-
-    def reset_parameters(self):
-        """weight 1, bias 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -272,7 +267,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """Normalises [N, C, ...] over each of num_groups groups of channels.
 
     Args:
@@ -286,17 +281,8 @@ class GroupNorm(Module):
         if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not divide into {num_groups} groups")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            p = Parameter(tp.empty((num_channels,), device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, p)
+        self._set((num_channels,), affine, affine and bias, device, dtype)
         self.reset_parameters()
-
-    def reset_parameters(self):
-        """weight 1, bias 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

@@ -6,19 +6,16 @@ import math as _math
 import tensorplay as _tp
 from tensorplay import _ops as _table
 
-from ._functional import (  # noqa: F401
-    ctc_loss,
-    embedding,
-    embedding_bag,
-    gaussian_nll_loss,
-    one_hot,
-    scaled_dot_product_attention,
-    triplet_margin_with_distance_loss,
-)
+from . import _functional
 
-globals().update(_table.NAMESPACES.get("nn.functional", {}))
+_nn = _table.NAMESPACES["nn.functional"]
+globals().update(_nn)
 
 tanh, sigmoid = _tp.tanh, _tp.sigmoid
+one_hot, embedding, embedding_bag = _functional.one_hot, _functional.embedding, _functional.embedding_bag
+ctc_loss, gaussian_nll_loss = _functional.ctc_loss, _functional.gaussian_nll_loss
+triplet_margin_with_distance_loss = _functional.triplet_margin_with_distance_loss
+scaled_dot_product_attention = _functional.scaled_dot_product_attention
 
 
 def _in_place(name, *parameters, compute=None):
@@ -128,7 +125,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 def _adaptive(dims):
     name = f"adaptive_avg_pool{dims}d"
-    compute = _table.NAMESPACES["nn.functional"][name]
+    compute = _nn[name]
 
     def pool(input, output_size):
         if isinstance(output_size, (tuple, list)) and None in output_size:
@@ -148,7 +145,7 @@ adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive(2), _adaptive(3)
 
 def _pool(dims):
     name = f"max_pool{dims}d"
-    values, with_indices = (_table.NAMESPACES["nn.functional"][n] for n in (name, f"{name}_with_indices"))
+    values, with_indices = (_nn[n] for n in (name, f"{name}_with_indices"))
 
     def pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         f = with_indices if return_indices else values
@@ -215,10 +212,10 @@ def interpolate(
     else:
         size = each(size, "size")
     if mode == "area":
-        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](input, size)  # noqa: F821
+        return globals()[f"adaptive_avg_pool{dims}d"](input, size)
     out = input
     for d, (n, scale) in enumerate(zip(size, scales, strict=True)):
-        out = interpolate_dim(  # noqa: F821
+        out = _nn["interpolate_dim"](
             out, d + 2, n, mode=_RESAMPLE[mode], scale=scale, align_corners=bool(align_corners), antialias=antialias
         )
     return out

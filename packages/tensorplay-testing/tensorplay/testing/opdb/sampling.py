@@ -38,20 +38,13 @@ def _pad_samples(rng, dtype):
 def _pad(x, pad, mode="constant", value=None):
     for k in range(len(pad) // 2):
         d, (before, after) = x.ndim - 1 - k, pad[2 * k : 2 * k + 2]
-        n = x.shape[d]
-        if mode == "constant":
-            low, high = max(-before, 0), n - max(-after, 0)
-            x = np.take(x, np.arange(low, high), d)
-            grow = (max(before, 0), max(after, 0))
-        else:
-            grow = (max(before, 0), max(after, 0))
         width = [(0, 0)] * x.ndim
-        width[d] = grow
-        options = {"constant_values": 0 if value is None else value} if mode == "constant" else {}
-        x = np.pad(
-            x, width, {"constant": "constant", "replicate": "edge", "circular": "wrap"}.get(mode, mode), **options
-        )
-        if mode != "constant":
+        width[d] = (max(before, 0), max(after, 0))
+        if mode == "constant":  # what is cropped is gone before anything is added
+            x = np.take(x, np.arange(max(-before, 0), x.shape[d] - max(-after, 0)), d)
+            x = np.pad(x, width, constant_values=0 if value is None else value)
+        else:
+            x = np.pad(x, width, {"replicate": "edge", "circular": "wrap"}.get(mode, mode))
             x = np.take(x, np.arange(max(-before, 0), x.shape[d] - max(-after, 0)), d)
     return x
 
