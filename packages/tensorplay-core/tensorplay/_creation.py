@@ -24,8 +24,9 @@ from ._scalars import fill_scalar
 from ._tensor import Tensor, check_device, operand, wrap
 
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_dlpack", "from_numpy", "full", "full_like",
-    "linspace", "logspace", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "from_dlpack",
+    "from_numpy", "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "scalar_tensor",
+    "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
 DType = DTypeClass | np.dtype | type
@@ -265,6 +266,33 @@ def asarray(
     return t
 
 
+def frombuffer(
+    buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A 1-d tensor over the memory of an object with the buffer protocol (bytes, bytearray, memoryview, mmap, array).
+
+    count: how many elements, -1 for all that are there; offset: where to begin, in bytes. Memory that must not be
+    written to gives a read-only tensor. ValueError where the memory is too small or no multiple of the itemsize.
+    """
+    d = as_dtype(dtype)
+    try:
+        bytes_ = np.frombuffer(buffer, np.uint8)
+    except (TypeError, ValueError, BufferError) as e:
+        kind = ValueError if isinstance(e, ValueError) else TypeError
+        raise kind(f"frombuffer: a {type(buffer).__name__} offers no contiguous memory: {e}") from None
+    start, n = operator.index(offset), operator.index(count)
+    if not 0 <= start <= bytes_.size:
+        raise ValueError(f"frombuffer: offset {start} lies outside of a buffer of {bytes_.size} bytes")
+    rest = bytes_.size - start
+    if n < -1 or n * d.itemsize > rest:
+        raise ValueError(f"frombuffer: {n} elements of {d.name} do not fit into {rest} bytes")
+    if n == -1 and rest % d.itemsize:
+        raise ValueError(f"frombuffer: {rest} bytes are no multiple of the itemsize {d.itemsize} of {d.name}")
+    part = bytes_[start : start + (rest if n == -1 else n * d.itemsize)]
+    t = from_numpy(part).view(d)
+    return t.requires_grad_() if requires_grad else t
+
+
 # ---- filled ----
 
 
@@ -275,6 +303,40 @@ def empty(
     check_device(device)
     s = size_of(size, "empty", unknown)
     return _finish(lib.tp_empty(s, len(s), dtype_code(dtype)), requires_grad)
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of shape size with the given strides, counted in elements, whose contents are undefined.
+
+    ValueError when size and stride differ in length or one of their entries is negative.
+    """
+    check_device(device)
+    sizes, strides = ints(size, "empty_strided", "size"), ints(stride, "empty_strided", "stride")
+    if len(sizes) != len(strides):
+        raise ValueError(f"empty_strided: {len(sizes)} sizes and {len(strides)} strides")
+    if min((*sizes, *strides), default=0) < 0:
+        raise ValueError(f"empty_strided: size {list(sizes)} and stride {list(strides)} must not be negative")
+    extent = 0 if 0 in sizes else 1 + sum((n - 1) * step for n, step in zip(sizes, strides))
+    t = empty(extent, dtype=dtype).as_strided(sizes, strides)
+    return t.requires_grad_() if requires_grad else t
+
+
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of shape size whose dimensions lie in memory in the order physical_layout, the outermost first.
+
+    ValueError unless physical_layout is a permutation of the dimensions.
+    """
+    check_device(device)
+    sizes, order = ints(size, "empty_permuted", "size"), ints(physical_layout, "empty_permuted", "physical_layout")
+    if sorted(order) != list(range(len(sizes))):
+        raise ValueError(f"empty_permuted: {list(order)} is no permutation of the dimensions of {list(sizes)}")
+    back = sorted(range(len(order)), key=order.__getitem__)
+    t = empty([sizes[d] for d in order], dtype=dtype).permute(back)
+    return t.requires_grad_() if requires_grad else t
 
 
 def zeros(
@@ -491,5 +553,13 @@ def _new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=
                 requires_grad=requires_grad)  # fmt: skip
 
 
+def _new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+    """`tensorplay.empty_strided` with this tensor's dtype as the default."""
+    return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype, device=device,
+                         requires_grad=requires_grad)  # fmt: skip
+
+
+_new_empty_strided.__name__, _new_empty_strided.__qualname__ = "new_empty_strided", "Tensor.new_empty_strided"
+Tensor.new_empty_strided = _new_empty_strided
 _new_full.__name__, _new_full.__qualname__ = "new_full", "Tensor.new_full"
 Tensor.new_full = _new_full

@@ -504,6 +504,8 @@ class Tensor:
         """How many dimensions the tensor has."""
         return lib.tp_ndim(self._h)
 
+    ndimension = dim
+
     def numel(self):
         """How many elements the tensor has."""
         return lib.tp_numel(self._h)
@@ -545,6 +547,21 @@ class Tensor:
     def is_complex(self):
         """Whether the dtype is complex64 or complex128."""
         return self.dtype.is_complex
+
+    def is_signed(self):
+        """Whether the dtype has negative numbers."""
+        return not (self.dtype.name == "bool" or self.dtype.name.startswith("uint"))
+
+    def is_nonzero(self):
+        """Whether the single element is not zero. RuntimeError for any other number of elements."""
+        if self.numel() != 1:
+            raise RuntimeError(f"is_nonzero: expected one element, got a tensor of shape {list(self.shape)}")
+        return bool(self)
+
+    @property
+    def is_cpu(self):
+        """True: there are no other devices."""
+        return True
 
     def data_ptr(self):
         """The address of the first element. RuntimeError inside a transform."""

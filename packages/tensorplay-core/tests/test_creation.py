@@ -292,3 +292,45 @@ def test_generators_and_seeds():
         g.manual_seed(2**64)
     with pytest.raises(TypeError):
         g.manual_seed(1.5)
+
+
+def test_empty_with_strides():
+    t = tp.empty_strided((2, 3), (1, 2), dtype=tp.int32)
+    assert t.shape == (2, 3) and t.stride() == (1, 2) and t.dtype is tp.int32
+    t.copy_(tp.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(t.numpy(), np.arange(6).reshape(2, 3))
+    assert tp.empty_strided((0, 3), (7, 7)).shape == (0, 3)
+    assert tp.empty_strided((), ()).shape == ()
+    assert t.new_empty_strided((3,), (2,)).dtype is tp.int32
+    p = tp.empty_permuted((2, 3, 4), (2, 0, 1))
+    assert p.shape == (2, 3, 4) and p.stride() == (3, 1, 6)
+    for call in (lambda: tp.empty_strided((2,), (1, 1)), lambda: tp.empty_strided((2,), (-1,)),
+                 lambda: tp.empty_strided((-2,), (1,)), lambda: tp.empty_permuted((2, 3), (0, 0))):  # fmt: skip
+        with pytest.raises(ValueError, match="^empty_(strided|permuted): "):
+            call()
+
+
+def test_frombuffer():
+    memory = bytearray(np.arange(4, dtype="f8").tobytes())
+    t = tp.frombuffer(memory, dtype=tp.float64)
+    t[0] = 7
+    np.testing.assert_array_equal(np.frombuffer(memory), [7, 1, 2, 3])
+    np.testing.assert_array_equal(tp.frombuffer(memory, dtype=tp.float64, count=2, offset=8).numpy(), [1, 2])
+    assert tp.frombuffer(b"", dtype=tp.float32).shape == (0,)
+    with pytest.raises(RuntimeError):
+        tp.frombuffer(b"abcd", dtype=tp.uint8)[0] = 1
+    with pytest.raises(TypeError, match="^frombuffer: "):
+        tp.frombuffer("text", dtype=tp.uint8)
+    for keywords in ({"count": 9}, {"count": -2}, {"offset": 33}, {"offset": -1}, {"offset": 1}):
+        with pytest.raises(ValueError, match="^frombuffer: "):
+            tp.frombuffer(memory, dtype=tp.float64, **keywords)
+
+
+def test_questions_about_a_tensor():
+    assert tp.is_nonzero(tp.tensor([[2.0]])) and not tp.tensor(0).is_nonzero()
+    with pytest.raises(RuntimeError, match=r"^is_nonzero: .*\[2\]"):
+        tp.ones(2).is_nonzero()
+    assert tp.is_signed(tp.ones(1)) and not tp.ones(1, dtype=tp.uint8).is_signed() and not tp.tensor(True).is_signed()
+    assert tp.ones(2, 3).ndimension() == 2 and tp.ones(1).is_cpu
+    x = tp.ones(2, requires_grad=True)
+    assert not tp.detach(x * 2).requires_grad

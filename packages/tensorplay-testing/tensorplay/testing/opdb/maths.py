@@ -86,7 +86,7 @@ float_unary("tanh", np.tanh)
 float_unary("asinh", np.arcsinh, low=-0.9, high=0.9)
 float_unary("acosh", np.arccosh, low=1.2, high=3.0)
 float_unary("atanh", np.arctanh, low=-0.8, high=0.8)
-for _name in ("asin", "acos", "atan"):
+for _name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
     alias(_name, "arc" + _name[1:])
 alias("atan2", "arctan2")
 
