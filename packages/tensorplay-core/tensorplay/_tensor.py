@@ -548,10 +548,6 @@ class Tensor:
         """Whether the dtype is complex64 or complex128."""
         return self.dtype.is_complex
 
-    def is_signed(self):
-        """Whether the dtype has negative numbers."""
-        return not (self.dtype.name == "bool" or self.dtype.name.startswith("uint"))
-
     def is_nonzero(self):
         """Whether the single element is not zero. RuntimeError for any other number of elements."""
         if self.numel() != 1:
