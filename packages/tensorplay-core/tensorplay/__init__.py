@@ -50,16 +50,6 @@ def is_complex(input):
     return input.is_complex()
 
 
-def is_signed(input):
-    """Whether the dtype has negative numbers."""
-    return input.is_signed()
-
-
-def is_nonzero(input):
-    """Whether the single element is not zero. RuntimeError for any other number of elements."""
-    return input.is_nonzero()
-
-
 def detach(input):
     """The same memory as a tensor that no differentiation reaches."""
     return input.detach()

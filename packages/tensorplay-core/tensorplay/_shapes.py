@@ -11,8 +11,8 @@ from ._dtypes import dtype_code
 from ._tensor import CPU, Size, Tensor, check_device, device, wrap
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "is_nonzero", "is_same_size", "nonzero", "tensordot",
-    "tril_indices", "triu_indices", "where", "zero_",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "is_nonzero", "is_same_size", "is_signed", "nonzero",
+    "tensordot", "tril_indices", "triu_indices", "where", "zero_",
 ]  # fmt: skip
 
 
@@ -251,7 +251,8 @@ def install(cls: type) -> None:
     """Makes them methods of the class."""
     for name in IN_PLACE_VIEWS:
         setattr(cls, name + "_", _in_place(name))
-    for function in (to, type_as, to_device, is_signed, get_device, sum_to_size, nonzero, is_same_size):
+    for function in (to, type_as, to_device, is_nonzero, is_signed, get_device, sum_to_size, nonzero,
+                     is_same_size):
         setattr(cls, function.__name__, function)
     cls.__array_namespace__ = array_namespace
     cls.__rdiv__ = cls.__rtruediv__

@@ -548,12 +548,6 @@ class Tensor:
         """Whether the dtype is complex64 or complex128."""
         return self.dtype.is_complex
 
-    def is_nonzero(self):
-        """Whether the single element is not zero. RuntimeError for any other number of elements."""
-        if self.numel() != 1:
-            raise RuntimeError(f"is_nonzero: expected one element, got a tensor of shape {list(self.shape)}")
-        return bool(self)
-
     @property
     def is_cpu(self):
         """True: there are no other devices."""
