@@ -17,6 +17,9 @@ SMALLER = {
     "normalised_residual_network": "--steps 160",
     "ensemble": "--members 5 --steps 40",
     "neural_tangent_kernel": "--images 150",
+    "maml": "--steps 500",
+    "heat_equation": "--steps 100",
+    "influence_functions": "--images 120",
 }
 
 
@@ -116,3 +119,60 @@ def test_neural_tangent_kernel(page):
     expected = np.einsum("nm,ab->nmab", flat[:4] @ flat[4:].T + 1, np.eye(10))
     for way in (example.by_contraction, example.by_products):
         assert np.allclose(way(example.single(layer), params, x[:4], x[4:]).numpy(), expected, atol=1e-12)
+
+
+def test_maml(page):
+    example, got = page
+    assert got["difference"] < 1e-6  # central differences in float64
+    assert got["first order"] > 0.05  # so the second derivatives matter
+    assert got["MAML"][1] < 0.6 * got["MAML"][0] and got["MAML"][10] < 0.5 * got["trained on all tasks"][10]
+
+    # in closed form: the loss (p - y)² / 1 of one weight, after one step p - 2 RATE (p - y)
+    rate = example.RATE
+    loss = lambda params, x, y: ((params["p"] - y) ** 2).mean()
+    ys, yq = tp.tensor([[1.0], [2.0]], dtype=tp.float64), tp.tensor([[3.0], [-1.0]], dtype=tp.float64)
+    p = {"p": tp.tensor(0.5, dtype=tp.float64)}
+    got = example.grad(example.meta_loss_of(loss))(p, ys, ys, yq, yq)["p"]
+    adapted = 0.5 - 2 * rate * (0.5 - ys.numpy())
+    assert abs(float(got) - (2 * (adapted - yq.numpy()) * (1 - 2 * rate)).mean()) < 1e-14
+
+
+def test_heat_equation(page):
+    example, got = page
+    assert got["error"] < 1e-3 and got["largest"] < 3e-3
+
+    # the network satisfies the equation by central differences too, and the exact solution by the page's residual
+    net = example.make_net()
+    _, unpack = example.unpack_of(net)
+    u, h = example.solution_of(net, unpack), 1e-3
+    w = tp.from_numpy(got["weights"])
+    at = lambda x, t: float(u(w, tp.tensor(x, dtype=tp.float64), tp.tensor(t, dtype=tp.float64)))
+    for x, t in ((0.3, 0.2), (0.7, 0.5), (0.5, 0.9)):
+        u_t = (at(x, t + h) - at(x, t - h)) / (2 * h)
+        u_xx = (at(x + h, t) - 2 * at(x, t) + at(x - h, t)) / h**2
+        assert abs(u_t - example.CONDUCTIVITY * u_xx) < 0.02
+        assert abs(at(x, t) - example.exact(x, t)) < 3e-3
+    k = example.CONDUCTIVITY * np.pi**2
+    solution = lambda w, x, t: tp.exp(-k * t) * tp.sin(np.pi * x) + 0.5 * tp.exp(-9 * k * t) * tp.sin(3 * np.pi * x)
+    x, t = example.collocation(50)
+    assert vmap(example.residual_of(solution), (None, 0, 0))(w, x, t).abs().max() < 1e-13
+
+
+def test_influence_functions(page):
+    example, got = page
+    assert got["norm"] < 1e-14
+    correlation, slope = got["fit"]["one Newton step"]
+    assert correlation > 0.98 and abs(slope - 1) < 0.1
+    correlation, slope = got["fit"]["influence"]
+    assert correlation > 0.9 and 0.4 < slope < 1
+    assert got["found"] >= 4
+
+    # scikit-learn's minima, with all images and without one of them, are those of the page
+    from sklearn.linear_model import LogisticRegression
+
+    (x, y), _, _ = example.load(120)
+    model = LogisticRegression(C=1 / (example.DECAY * len(y)), fit_intercept=False, tol=1e-12, max_iter=5000)
+    assert np.abs(model.fit(x, y).coef_[0] - got["weights"]).max() < 1e-4
+    for i in (0, 17, 101):
+        kept = np.arange(len(y)) != i
+        assert np.abs(model.fit(x[kept], y[kept]).coef_[0] - got["others"][i]).max() < 1e-4
