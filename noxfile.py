@@ -338,6 +338,6 @@ def format(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The documentation as HTML, into docs/_build."""
-    install(session, *PACKAGES, also=("sphinx", "myst-parser", "furo"))
+    """The documentation as HTML, into docs/_build; runs the examples, which takes a minute, for their pictures."""
+    install(session, *PACKAGES, also=("sphinx", "myst-parser", "furo", *EXAMPLE_REQUIREMENTS))
     session.run("python", "-m", "sphinx", "-W", "-q", "-b", "html", "docs", "docs/_build")

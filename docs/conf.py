@@ -1,5 +1,7 @@
 """Sphinx configuration: `nox -s docs`."""
 
+import ast
+import os
 import pathlib
 import re
 import subprocess
@@ -24,6 +26,53 @@ html_title = "tensorplay"
 # The list of operators is made from the table.
 subprocess.run([sys.executable, ROOT / "libtp/tools/gen.py", "--ops", ROOT / "libtp/ops",
                 "--docs", ROOT / "docs/operators.md"], check=True)
+
+
+MADE = ROOT / "docs" / "examples" / "made"
+PAGE = """# {title}
+
+{text}
+
+```{{image}} {name}.png
+:alt: {title}
+```
+
+What it prints:
+
+```text
+{printed}
+```
+
+## The page
+
+```{{literalinclude}} ../{name}.py
+:language: python
+:lines: {first}-
+```
+"""
+
+
+def make_page(path):
+    """The example's docstring, its picture and what it printed, and its source: as a page of this documentation."""
+    picture, log = MADE / f"{path.stem}.png", MADE / f"{path.stem}.txt"
+    newest = max(p.stat().st_mtime for p in (path, path.with_name("page.mplstyle")))
+    if not (picture.exists() and log.exists()) or log.stat().st_mtime < newest:
+        print(f"running {path.name}", flush=True)
+        done = subprocess.run([sys.executable, path, "--out", picture], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, env={**os.environ, "PYTHONSAFEPATH": "1"})
+        if done.returncode:
+            raise RuntimeError(f"{path.name} failed:\n{done.stderr[-3000:]}")
+        log.write_text("".join(line for line in done.stdout.splitlines(True) if not line.startswith("picture:")))
+    source = path.read_text()
+    title, _, text = ast.get_docstring(ast.parse(source)).partition("\n\n")
+    first = ast.parse(source).body[0].end_lineno + 2
+    made = PAGE.format(title=title.rstrip("."), text=text, name=path.stem, printed=log.read_text().rstrip(), first=first)
+    (MADE / f"{path.stem}.md").write_text(made)
+
+
+MADE.mkdir(exist_ok=True)
+for example in sorted((ROOT / "docs" / "examples").glob("*.py")):
+    make_page(example)
 
 
 def as_written(app, what, name, obj, options, lines):

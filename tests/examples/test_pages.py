@@ -38,6 +38,13 @@ def page(request, tmp_path):
     return example, got
 
 
+def test_every_page_is_listed_and_tested():
+    index, tests = (FOLDER / "index.md").read_text(), pathlib.Path(__file__).read_text()
+    for path in FOLDER.glob("*.py"):
+        assert index.count(f"made/{path.stem}") == 2, path.stem
+        assert f"def test_{path.stem}(page)" in tests or path.stem == "per_sample_gradients", path.stem
+
+
 def test_normalised_residual_network(page):
     example, got = page
     rows = {name: (loop, batch) for name, loop, batch in got["rows"]}
