@@ -56,6 +56,11 @@ TARGETS = {
     "erf, 1e6 floats": 1.1,
     "lgamma, 1e6 positive floats": 1.1,
     "digamma, 1e6 positive floats": 1.1,
+    "rfft, 4096x1024": 1.1,
+    "irfft, 4096x513": 1.1,
+    "fft2, 512x512 complex": 1.1,
+    "fft, 10007 complex": 1.1,
+    "fft, 20000x16 complex": 1.1,
 }
 IMPORT, SIZE = "import beyond NumPy, with func and nn", "installed, with func and nn"
 IMPORT_SECONDS, SIZE_MEGABYTES = 0.15, 40
@@ -116,6 +121,20 @@ def workloads(library):
         "lgamma, 1e6 positive floats": (tp.lgamma, (positive,)),
         "digamma, 1e6 positive floats": (tp.digamma, (positive,)),
         **array_workloads(tp, rng, floats),
+        **fourier_workloads(tp, floats),
+    }
+
+
+def fourier_workloads(tp, floats):
+    def points(*shape):
+        return tp.complex(floats(*shape), floats(*shape))
+
+    return {
+        "rfft, 4096x1024": (tp.fft.rfft, (floats(4096, 1024),)),
+        "irfft, 4096x513": (tp.fft.irfft, (points(4096, 513),)),
+        "fft2, 512x512 complex": (tp.fft.fft2, (points(512, 512),)),
+        "fft, 10007 complex": (tp.fft.fft, (points(10007),)),
+        "fft, 20000x16 complex": (tp.fft.fft, (points(20000, 16),)),
     }
 
 

@@ -27,6 +27,7 @@ from ._random import *
 from ._runtime import *
 from ._sets import *
 from ._shapes import *
+from ._windows import *
 from ._version import version as __version__
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 

@@ -34,6 +34,7 @@ _FAMILIES = (
     "order",
     "search",
     "special",
+    "fft",
 )
 
 
