@@ -8,7 +8,7 @@
  * approach to the computation of discrete Fourier transform", IEEE Trans. AU-18, 1970). Where there are fewer lines
  * than lanes, or a line is too long for the cache, one line is cut into the columns of a matrix, which are then the
  * lanes (Bailey, "FFTs in external or hierarchical memory", J. Supercomputing 4, 1990). The inverse transform is the
- * forward one with real and imaginary parts exchanged. Real lines of even length are complex ones of half the length. */
+ * forward one with real and imaginary parts exchanged. Real lines of even length are complex lines half as long. */
 #ifndef TPI_KERNELS_FFT_H
 #define TPI_KERNELS_FFT_H
 

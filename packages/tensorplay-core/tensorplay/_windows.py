@@ -18,7 +18,7 @@ __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"
 _ARGUMENTS = """
 
 window_length: how many points, 0 or more; a single point is 1. periodic: the first window_length points of the
-symmetric window that has one more, so that windows in a row continue each other. dtype: floating, by default the default dtype.
+symmetric window that has one more, so that windows in a row continue each other. dtype: floating, the default one.
 Errors: ValueError for a negative length; TypeError for another dtype.
 """
 
