@@ -116,3 +116,56 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """Normal with standard deviation gain / sqrt(fan) (He et al. 2015)."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity, "kaiming_normal_"), generator)
+
+
+def orthogonal_(tensor, gain=1.0, generator=None):
+    """gain times an orthogonal matrix, drawn uniformly (Saxe, McClelland, Ganguli 2014).
+
+    Dimensions after the first count as one. The rows or the columns, whichever are fewer, are orthonormal: Q of a
+    matrix of normal numbers, its columns times the signs of R's diagonal, without which Q would not be uniform
+    (Mezzadri 2007).
+    """
+    if tensor.ndim < 2:
+        raise ValueError(f"orthogonal_: at least two dimensions are needed, got shape {list(tensor.shape)}")
+    if not tensor.numel():
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    drawn = tp.randn((max(rows, columns), min(rows, columns)), dtype=_draw(tensor), generator=generator)
+    q, r = tp.linalg.qr(drawn)
+    d = r.diagonal()
+    q = q * tp.where(d < 0, -1.0, 1.0)
+    return _write(tensor, (gain * (q if rows >= columns else q.mT)).reshape(tensor.shape))
+
+
+def dirac_(tensor, groups=1):
+    """A kernel of a convolution that hands on as many channels of its input as it can, each group for itself.
+
+    tensor: [K, C / groups, ...] with one to three spatial dimensions; 1 at their centre, 0 elsewhere.
+    """
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError(f"dirac_: three to five dimensions are needed, got shape {list(tensor.shape)}")
+    if groups < 1 or tensor.shape[0] % groups:
+        raise ValueError(f"dirac_: {tensor.shape[0]} channels do not divide into {groups} groups")
+    each = tensor.shape[0] // groups
+    values = tp.zeros(tensor.shape, dtype=tensor.dtype)
+    centre = [n // 2 for n in tensor.shape[2:]]
+    for k in range(tensor.shape[0]):
+        if k % each < tensor.shape[1]:
+            values[(k, k % each, *centre)] = 1
+    return _write(tensor, values)
+
+
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    """Normal with standard deviation std, but a part `sparsity` of each column, rounded up, is 0 (Martens 2010).
+
+    tensor: [n, m]; sparsity: 0 to 1.
+    """
+    if tensor.ndim != 2:
+        raise ValueError(f"sparse_: two dimensions are needed, got shape {list(tensor.shape)}")
+    if not 0 <= sparsity <= 1:
+        raise ValueError(f"sparse_: sparsity must be in [0, 1], got {sparsity}")
+    rows, columns = tensor.shape
+    values = tp.randn((rows, columns), dtype=_draw(tensor), generator=generator) * std
+    rank = tp.rand((rows, columns), dtype=tp.float64, generator=generator).argsort(0).argsort(0)
+    return _write(tensor, tp.where(rank < math.ceil(sparsity * rows), 0.0, values))
