@@ -280,8 +280,20 @@ def sdist(session: nox.Session) -> None:
     for package in ("nn", "func", "testing"):  # each leaves the others whole
         session.run("python", "-m", "pip", "uninstall", "-qy", f"tensorplay-{package}", silent=True)
         session.run("python", "-c", "import tensorplay; print(tensorplay.ones(2) + 1)")
-    session.run(str(python), "ci/standalone.py", str(ROOT / "libtp"), str(BUILD / "libtp alone"), env=tool_env(python),
-                external=True)
+    alone(session)
+
+
+def alone(session: nox.Session, *options: str) -> None:
+    """libtp from Meson alone, without Python, into build/libtp alone/the prefix, and what it promises as a product."""
+    python = builder(session)
+    session.run(str(python), "ci/standalone.py", str(ROOT / "libtp"), str(BUILD / "libtp alone"), *options,
+                env=tool_env(python), external=True)
+
+
+@nox.session
+def languages(session: nox.Session) -> None:
+    """libtp as programs in other languages find it: pkg-config, CMake, shared and static, with and without BLAS."""
+    alone(session, "-Dbuildtype=debug")
 
 
 # -- beside others ------------------------------------------------------------------------------------

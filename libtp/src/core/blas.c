@@ -211,7 +211,8 @@ static int ready(void)
         own_folder(folder, sizeof folder);
         snprintf(beside, sizeof beside, "%s%s", folder, TP_OPENBLAS);
         const char *asked = getenv("TP_BLAS");
-        const char *names[] = {asked, *folder ? beside : NULL, "libopenblas.so.0"};
+        /* By its bare name for a program that libtp is linked into: its run path is looked at. */
+        const char *names[] = {asked, *folder ? beside : NULL, TP_OPENBLAS, "libopenblas.so.0"};
         bool none = asked && !strcmp(asked, "built-in");
         status = TP_ERR_VALUE;
         for (size_t i = 0; i < sizeof names / sizeof *names && !none && status == TP_ERR_VALUE; i++)

@@ -23,7 +23,9 @@ void *tpi_lapack_pair(const char *op, int dtype, const char *real, const char *c
     tp_error_clear();
     void *f = tpi_lapack_symbol(name);
     if (!f && tp_error_code() != TP_ERR_MEMORY)
-        return tpi_null(TP_ERR_RUNTIME, "%s: needs LAPACK (%s), and no library was found; TP_BLAS names one", op, name);
+        return tpi_null(TP_ERR_RUNTIME,
+                        "%s: needs LAPACK (%s): install OpenBLAS (libopenblas.so.0) or let TP_BLAS name a library", op,
+                        name);
     return f;
 }
 

@@ -1,10 +1,14 @@
 """Where libtp is, for programs in other languages that link with it.
 
 cc main.c $(python -m tensorplay.config --cflags --libs)
+
+Flags are quoted for a shell where a path needs it, as pkg-config does; where libtp lies below a path with spaces,
+write `eval "cc main.c $(python -m tensorplay.config --cflags --libs)"`. Folders are printed as they are.
 """
 
 import argparse
 import pathlib
+import shlex
 
 _ROOT = pathlib.Path(__file__).absolute().parent
 
@@ -19,14 +23,29 @@ def library_dir():
     return str(_ROOT / "lib")
 
 
+def pkgconfig_dir():
+    """The folder that holds libtp.pc, for PKG_CONFIG_PATH."""
+    return str(_ROOT / "lib" / "pkgconfig")
+
+
+def cmake_dir():
+    """The folder that holds libtpConfig.cmake, for libtp_DIR or CMAKE_PREFIX_PATH."""
+    return str(_ROOT / "lib" / "cmake" / "libtp")
+
+
 def cflags():
     """What the compiler needs."""
-    return f"-I{include_dir()}"
+    return shlex.quote(f"-I{include_dir()}")
 
 
 def libs():
     """What the linker needs; the program finds libtp there at run time as well."""
-    return f"-L{library_dir()} -ltp -Wl,-rpath,{library_dir()}"
+    return f"{shlex.quote('-L' + library_dir())} -ltp {shlex.quote('-Wl,-rpath,' + library_dir())}"
+
+
+def static_libs():
+    """What the linker needs to take libtp into the program."""
+    return f"{shlex.quote(library_dir() + '/libtp.a')} -lm -lpthread -ldl"
 
 
 def main():
@@ -37,15 +56,17 @@ def main():
     known = {
         "cflags": (cflags, "compiler flags"),
         "libs": (libs, "linker flags"),
+        "static-libs": (static_libs, "linker flags for the static library"),
         "includedir": (include_dir, "folder of the headers"),
         "libdir": (library_dir, "folder of the library"),
-        "pkgconfigdir": (lambda: str(_ROOT / "lib" / "pkgconfig"), "folder of libtp.pc"),
+        "pkgconfigdir": (pkgconfig_dir, "folder of libtp.pc"),
+        "cmakedir": (cmake_dir, "folder of libtpConfig.cmake"),
         "version": (lambda: version, "version of tensorplay-core"),
     }
     for name, (_, text) in known.items():
-        parser.add_argument(f"--{name}", action="store_true", help=text)
-    options = parser.parse_args()
-    chosen = [value() for name, (value, _) in known.items() if getattr(options, name)]
+        parser.add_argument(f"--{name}", action="append_const", dest="asked", const=name, help=text)
+    asked = parser.parse_args().asked or ()
+    chosen = [value() for name, (value, _) in known.items() if name in asked]
     if not chosen:
         parser.error("say what to print: " + ", ".join(f"--{name}" for name in known))
     print(" ".join(chosen))

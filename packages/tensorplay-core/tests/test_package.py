@@ -4,6 +4,8 @@ import ast
 import importlib
 import importlib.resources
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -108,10 +110,25 @@ def test_config():
     def run(*args):
         return subprocess.run([sys.executable, "-m", "tensorplay.config", *args], capture_output=True, text=True)
 
-    assert run("--cflags").stdout.strip() == f"-I{config.include_dir()}"
+    assert shlex.split(run("--cflags").stdout) == [f"-I{config.include_dir()}"]
+    for option, file in (("--cmakedir", "libtpConfig.cmake"), ("--pkgconfigdir", "libtp.pc"), ("--libdir", "libtp.so"),
+                         ("--includedir", "tp/tp.h")):  # fmt: skip
+        assert os.path.isfile(os.path.join(run(option).stdout.strip(), file)), option
     assert "-ltp" in run("--libs").stdout and run("--libdir").stdout.strip() == config.library_dir()
     assert run("--version").stdout.strip() == tp.__version__ and run().returncode == 2
     assert os.path.isdir(config.library_dir())
+
+
+def test_config_quotes(tmp_path):
+    folder = tmp_path / "a path, with 'spaces'" / "tensorplay"
+    folder.mkdir(parents=True)
+    shutil.copy(config.__file__, folder)
+    (folder / "__init__.py").write_text("")
+    (folder / "_version.py").write_text("version = '0'")
+    command = [sys.executable, "-m", "tensorplay.config", "--cflags", "--libs"]
+    flags = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent, env={}).stdout
+    lib = folder / "lib"
+    assert shlex.split(flags) == [f"-I{folder / 'include'}", f"-L{lib}", "-ltp", f"-Wl,-rpath,{lib}"]
 
 
 def test_threads(transforms):
