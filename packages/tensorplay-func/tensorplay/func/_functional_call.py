@@ -19,12 +19,19 @@ def _shadow(module, memo):
         return done
     copy = object.__new__(type(module))
     memo[id(module)] = copy
-    state = dict(module.__dict__)
-    state["_parameters"] = module._parameters.copy()
-    state["_buffers"] = module._buffers.copy()
-    state["_modules"] = {k: _shadow(m, memo) if m is not None else None for k, m in module._modules.items()}
-    copy.__dict__.update(state)
+    state = copy.__dict__
+    state.update(module.__dict__)
+    state["_parameters"] = state["_parameters"].copy()
+    state["_buffers"] = state["_buffers"].copy()
+    children = state["_modules"] = state["_modules"].copy()
+    for k, m in children.items():
+        if m is not None:
+            children[k] = _shadow(m, memo)
     return copy
+
+
+# Attributes of these types point at no module.
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, set, frozenset, type(None), Tensor, tp.dtype})
 
 
 def _rebind(memo, originals):
@@ -44,12 +51,11 @@ def _rebind(memo, originals):
         return v
 
     for module in originals:
-        copy = memo[id(module)]
         for k, v in module.__dict__.items():
-            if k not in ("_parameters", "_buffers", "_modules"):
+            if type(v) not in _PLAIN and k not in ("_parameters", "_buffers", "_modules"):
                 new = follow(v)
                 if new is not v:
-                    copy.__dict__[k] = new
+                    memo[id(module)].__dict__[k] = new
 
 
 def _merge(dicts):
@@ -70,18 +76,19 @@ def _merge(dicts):
 
 
 def _entries(module):
-    """{full name: (owner path, dict name, key)} of all parameters and buffers, repeats included."""
-    found, stack = {}, [("", module, frozenset())]
+    """{full name: (owner, dict name, key, value)} of all parameters and buffers, repeats included."""
+    found, stack = {}, [("", module, ())]
     while stack:
         prefix, m, above = stack.pop()
         if id(m) in above:
             continue
+        tables = m.__dict__
         for kind in ("_parameters", "_buffers"):
-            for k in getattr(m, kind):
-                found[prefix + k] = (m, kind, k)
-        for k, child in m._modules.items():
+            for k, t in tables[kind].items():
+                found[prefix + k] = (m, kind, k, t)
+        for k, child in tables["_modules"].items():
             if child is not None:
-                stack.append((f"{prefix}{k}.", child, above | {id(m)}))
+                stack.append((f"{prefix}{k}.", child, (*above, id(m))))
     return found
 
 
@@ -102,7 +109,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             sample shares comes back as one per sample.
 
     The module itself is left as it is, whatever the call assigns and whether it fails or not; calls from several
-    threads do not see each other.
+    threads do not see each other. For that the call runs on a copy of the module tree, whose values are shared: it is
+    the copy that hooks are given as their module.
 
     Raises:
         ValueError: names given twice, or two different values for one tied parameter.
@@ -117,7 +125,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     if unknown:
         raise RuntimeError(f"functional_call: {type(module).__name__} has no parameter or buffer {unknown[0]!r}")
     values = dict(given)
-    current = {name: getattr(m, kind)[k] for name, (m, kind, k) in entries.items()}
+    current = {name: t for name, (_, _, _, t) in entries.items()}
     if tie_weights:
         groups = {}
         for name, t in current.items():
@@ -140,8 +148,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             raise TypeError(f"functional_call: the value of {name!r} is of type {type(t).__name__}, not a Tensor")
     if return_buffers:
         copies = {}
-        for name, (_, kind, _k) in entries.items():
-            t = values.get(name, current[name])
+        for name, (_, kind, _, own) in entries.items():
+            t = values.get(name, own)
             if kind == "_buffers" and t is not None:
                 if id(t) not in copies:
                     copies[id(t)] = (t, t.clone())
@@ -157,7 +165,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             stack.extend(c for c in m._modules.values() if c is not None)
     _rebind(memo, originals)
     for name, t in values.items():
-        m, kind, k = entries[name]
+        m, kind, k, _ = entries[name]
         memo[id(m)].__dict__[kind][k] = t
     if args is None:
         args = ()
@@ -167,7 +175,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     if not return_buffers:
         return out
     buffers = {}
-    for name, (m, kind, k) in entries.items():
+    for name, (m, kind, k, _) in entries.items():
         if kind == "_buffers" and (t := memo[id(m)].__dict__[kind].get(k)) is not None:
             buffers[name] = t
     return out, buffers
