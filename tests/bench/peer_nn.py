@@ -69,6 +69,15 @@ def cases():
         yield f"ConvTranspose{n}d", (4, 6, 3), {"stride": 2, "output_padding": 1, "padding": 1}, (x(*image),)
         yield f"ConvTranspose{n}d", (4, 6, 2), {"dilation": 2, "groups": 2}, (x(*image[1:]),)
         yield f"MaxPool{n}d", (3,), {"stride": 2, "padding": 1}, (x(*image),)
+        for name in ("Zero", "Reflection", "Replication", "Circular"):
+            yield f"{name}Pad{n}d", (2,), {}, (x(*image),)
+            yield f"{name}Pad{n}d", ((1, 2, 0, 1, 2, 1)[: 2 * n],), {}, (x(*image[1:]),)
+        yield f"ConstantPad{n}d", (1, 0.5), {}, (x(*image),)
+        yield f"ConstantPad{n}d", ((1, -1, 0, 1, 2, -2)[: 2 * n], 2.0), {}, (x(*image),)
+        yield "Upsample", (), {"scale_factor": 2}, (x(*image),)
+        yield "Upsample", (), {"size": (5, 4, 3)[:n], "mode": "area"}, (x(*image),)
+        linear = ("linear", "bilinear", "trilinear")[n - 1]
+        yield "Upsample", (), {"scale_factor": (1.5, 2.0, 0.5)[:n], "mode": linear, "align_corners": True}, (x(*image),)
         yield f"MaxPool{n}d", (2,), {"ceil_mode": True}, (x(*image),)
         yield f"AvgPool{n}d", (3,), {"stride": 2, "padding": 1}, (x(*image),)
         yield f"AdaptiveAvgPool{n}d", (3,), {}, (x(*image),)
@@ -78,6 +87,15 @@ def cases():
                 yield f"BatchNorm{n}d", (4,), on, (x(*image),)
                 yield f"BatchNorm{n}d", (4,), {**on, "momentum": None, "eps": 0.1}, (x(*image),)
                 yield f"InstanceNorm{n}d", (4,), on, (x(*image),)
+    picture = (x(2, 4, 6, 4),)
+    yield "Upsample", (7,), {"mode": "bicubic"}, picture
+    yield "UpsamplingNearest2d", (), {"scale_factor": 2}, picture
+    yield "UpsamplingBilinear2d", ((5, 6),), {}, picture
+    yield "PixelShuffle", (2,), {}, picture
+    yield "PixelUnshuffle", (2,), {}, picture
+    yield "ChannelShuffle", (2,), {}, picture
+    yield "Unfold", ((2, 3),), {"padding": 1, "stride": 2}, picture
+    yield "Fold", ((4, 5), (2, 3)), {"padding": 1, "dilation": 2}, (x(2, 12, 12),)
     yield "BatchNorm1d", (4,), {}, (x(3, 4),)
     yield "GroupNorm", (2, 4), {}, (x(2, 4, 3),)
     yield "GroupNorm", (2, 4), {"affine": False, "eps": 0.1}, (x(2, 4),)

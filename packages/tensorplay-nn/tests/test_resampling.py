@@ -73,3 +73,29 @@ def test_fold_adds_what_unfold_took():
     x = tp.tensor(np.random.default_rng(1).standard_normal((2, 3, 6, 5)))
     count = F.fold(F.unfold(tp.ones_like(x), 3, padding=1), (6, 5), 3, padding=1)
     np.testing.assert_allclose((F.fold(F.unfold(x, 3, padding=1), (6, 5), 3, padding=1) / count).numpy(), x.numpy())
+
+
+@pytest.mark.parametrize("corners", [True, False])
+def test_affine_grid_of_the_identity_returns_the_image(corners):
+    for shape in ((2, 3, 4, 5), (2, 1, 3, 2, 4)):
+        dims = len(shape) - 2
+        x = tp.tensor(np.random.default_rng(0).standard_normal(shape))
+        theta = tp.eye(dims, dims + 1, dtype=tp.float64).expand(2, dims, dims + 1)
+        grid = F.affine_grid(theta, shape, corners)
+        assert grid.shape == (2, *shape[2:], dims)
+        tp.testing.assert_close(F.grid_sample(x, grid, align_corners=corners), x)
+        tp.testing.assert_close(F.affine_grid(2 * theta, shape, corners), 2 * grid)
+
+
+def test_affine_grid_under_transforms_and_bad_input():
+    theta = tp.tensor(np.random.default_rng(1).standard_normal((1, 2, 3)))
+    tp.testing.gradcheck(lambda t: F.affine_grid(t, (1, 1, 2, 3)) ** 2, theta, order=2)
+    tp.testing.check_vmap(lambda t: F.affine_grid(t, (1, 1, 2, 3), True), (theta,))
+    for bad, size, error in (
+        (theta.to(tp.int64), (1, 1, 2, 3), ValueError),
+        (theta, (2, 1, 2, 3), ValueError),
+        (theta, (1, 1, 2), NotImplementedError),
+        (theta, (1, 1, 0, 3), ValueError),
+    ):
+        with pytest.raises(error, match="affine_grid"):
+            F.affine_grid(bad, size)

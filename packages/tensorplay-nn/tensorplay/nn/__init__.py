@@ -1,6 +1,6 @@
 """Modules, parameters, initialisers and the functional forms of layers."""
 
-from . import _conv, _forms, _losses, functional, init
+from . import _conv, _forms, _losses, _rearrange, functional, init
 from ._attention import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._files import load_file, save_file
@@ -45,7 +45,7 @@ from ._parameter import Buffer, Parameter
 from ._recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from ._version import version as __version__
 
-_TABLES = (_conv.CONVOLUTIONS, _forms.ACTIVATIONS, _forms.POOLS, _losses.LOSSES)
+_TABLES = (_conv.CONVOLUTIONS, _forms.ACTIVATIONS, _forms.POOLS, _losses.LOSSES, _rearrange.REARRANGING)
 for _table in _TABLES:
     globals().update(_table)
 

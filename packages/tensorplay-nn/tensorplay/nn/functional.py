@@ -238,6 +238,37 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     return sample(input, grid, modes.index(mode), paddings.index(padding_mode), bool(align_corners))
 
 
+def affine_grid(theta, size, align_corners=None):
+    """The grid for grid_sample of affine maps: theta [N, 2, 3] and size (N, C, H, W) to [N, H, W, 2], or [N, 3, 4] and
+    (N, C, D, H, W) to [N, D, H, W, 3].
+
+    The places of the output, as grid_sample has them, are mapped by theta, whose last column is the shift. A floating
+    dtype. Errors: TypeError for other dtypes; ValueError for other shapes of theta; NotImplementedError unless size has
+    size has 4 or 5 entries.
+    """
+    size = tuple(size)
+    if not theta.is_floating_point():
+        raise ValueError(f"affine_grid: theta must be floating, got {theta.dtype}")
+    dims = len(size) - 2
+    if dims not in (2, 3):
+        raise NotImplementedError(f"affine_grid: size must have 4 or 5 entries, got {list(size)}")
+    if theta.shape[-2:] != (dims, dims + 1) or theta.ndim != 3 or theta.shape[0] != size[0]:
+        raise ValueError(
+            f"affine_grid: theta must have shape [{size[0]}, {dims}, {dims + 1}] for size {list(size)}, got "
+            f"{list(theta.shape)}"
+        )
+    if min(size) < 1:
+        raise ValueError(f"affine_grid: size must be positive, got {list(size)}")
+    axes = []
+    for n in size[2:]:
+        # corner elements at -1 and 1, or the edges there and the elements half a step inside
+        at = 1.0 if align_corners else (n - 1) / n
+        axes.append(_tp.linspace(-at if n > 1 else 0.0, at, n, dtype=theta.dtype))
+    places = [*_tp.meshgrid(*axes, indexing="ij")][::-1]
+    places = _tp.stack([*places, _tp.ones_like(places[0])], -1).reshape(-1, dims + 1)
+    return (places @ theta.transpose(-2, -1)).reshape(size[0], *size[2:], dims)
+
+
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """interpolate under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
