@@ -83,11 +83,6 @@ int lin_cholesky__jvp(tp_jvp_ctx *c)
 
 /* ---- lin_slogdet: d log det = tr(a^-1 da) ---- */
 
-static T whole(T t) /* a factor for each matrix */
-{
-    return t ? x_unsqueeze_at(x_unsqueeze_at(t, t->ndim), t->ndim + 1) : NULL;
-}
-
 int lin_slogdet__vjp(tp_vjp_ctx *c)
 {
     T a = arg_t(&c->args[0]), sign = c->results[0], gs = c->grads[0], gl = c->grads[1], w = gl;
@@ -95,7 +90,7 @@ int lin_slogdet__vjp(tp_vjp_ctx *c)
         T turn = x_imag(x_mul(x_conj(sign), gs));
         w = x_complex(gl ? gl : x_zeros_like(turn), turn);
     }
-    if (w) c->out[0] = x_mul(whole(w), inverse_h(a));
+    if (w) c->out[0] = x_mul(tpi_whole(w), inverse_h(a));
     return 0;
 }
 
@@ -118,7 +113,7 @@ int lin_slogdet__jvp(tp_jvp_ctx *c)
 
 /* ---- checks ---- */
 
-static int need_square(const char *op, const tp_tensor *a)
+int tpi_need_square(const char *op, const tp_tensor *a)
 {
     int rc = tpi_need_matrix(op, a);
     if (rc) return rc;
@@ -127,9 +122,9 @@ static int need_square(const char *op, const tp_tensor *a)
     return 0;
 }
 
-static int need_pair(const char *op, const tp_tensor *a, const tp_tensor *b, bool left)
+int tpi_need_pair(const char *op, const tp_tensor *a, const tp_tensor *b, bool left)
 {
-    int rc = need_square(op, a);
+    int rc = tpi_need_square(op, a);
     if (rc) return rc;
     if (a->dtype != b->dtype)
         return tpi_fail(TP_ERR_RUNTIME, "%s: dtypes differ: %s and %s", op, tp_dtype_name(a->dtype),
@@ -141,7 +136,7 @@ static int need_pair(const char *op, const tp_tensor *a, const tp_tensor *b, boo
 }
 
 /* Both with the leading dimensions that they broadcast to. */
-static int broadcast(const char *op, T *a, T *b)
+int tpi_broadcast_lead(const char *op, T *a, T *b)
 {
     int64_t lead[TPI_DIMS_CAP], shape[TPI_DIMS_CAP];
     int n, rc = tpi_broadcast_shapes(op, (*a)->ndim - 2, (*a)->shape, (*b)->ndim - 2, (*b)->shape, &n, lead);
@@ -162,7 +157,7 @@ static int broadcast(const char *op, T *a, T *b)
 static int cholesky(tp_call *c, const char *op, bool upper, bool check, bool ex)
 {
     T a = arg_t(&c->args[0]), out[2] = {NULL};
-    int rc = need_square(op, a);
+    int rc = tpi_need_square(op, a);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -189,18 +184,18 @@ static T cholesky_solved(T l, T b, bool upper)
 int c_cholesky_solve(tp_call *c)
 {
     T b = arg_t(&c->args[0]), l = arg_t(&c->args[1]);
-    int rc = need_pair("cholesky_solve", l, b, true);
+    int rc = tpi_need_pair("cholesky_solve", l, b, true);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    if ((rc = broadcast("cholesky_solve", &l, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
+    if ((rc = tpi_broadcast_lead("cholesky_solve", &l, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
     return scope_result(&s, c, cholesky_solved(l, b, arg_b(&c->args[2])));
 }
 
 int c_cholesky_inverse(tp_call *c)
 {
     T l = arg_t(&c->args[0]);
-    int rc = need_square("cholesky_inverse", l);
+    int rc = tpi_need_square("cholesky_inverse", l);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -214,7 +209,7 @@ int c_linalg_solve_triangular(tp_call *c)
     const char *op = "linalg.solve_triangular";
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
     bool upper = arg_b(&c->args[2]), left = arg_b(&c->args[3]), unit = arg_b(&c->args[4]);
-    int rc = need_pair(op, a, b, left);
+    int rc = tpi_need_pair(op, a, b, left);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -223,7 +218,7 @@ int c_linalg_solve_triangular(tp_call *c)
         b = tpi_mT(b);
         upper = !upper;
     }
-    if (a && b && (rc = broadcast(op, &a, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
+    if (a && b && (rc = tpi_broadcast_lead(op, &a, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
     T x = x_lin_tri(a, b, upper, unit);
     return scope_result(&s, c, left ? x : tpi_mT(x));
 }
@@ -233,11 +228,11 @@ int c_triangular_solve(tp_call *c)
     const char *op = "triangular_solve";
     T b = arg_t(&c->args[0]), a = arg_t(&c->args[1]);
     bool upper = arg_b(&c->args[2]), turn = arg_b(&c->args[3]), unit = arg_b(&c->args[4]);
-    int rc = need_pair(op, a, b, true);
+    int rc = tpi_need_pair(op, a, b, true);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
-    if ((rc = broadcast(op, &a, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
+    if ((rc = tpi_broadcast_lead(op, &a, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
     T x = x_lin_tri(turn ? tpi_mT(a) : a, b, turn ? !upper : upper, unit);
     return scope_results(&s, c, x, x_clone(a));
 }
@@ -247,7 +242,7 @@ int c_triangular_solve(tp_call *c)
 static int solve(tp_call *c, const char *op, bool left, bool check, bool ex)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]), info = NULL;
-    int rc = need_square(op, a);
+    int rc = tpi_need_square(op, a);
     if (rc) return rc;
     bool vector = b->ndim == 1 ||
                   (b->ndim == a->ndim - 1 && !memcmp(a->shape, b->shape, sizeof *b->shape * (size_t)b->ndim));
@@ -257,12 +252,12 @@ static int solve(tp_call *c, const char *op, bool left, bool check, bool ex)
     tpi_scope s;
     tpi_scope_open(&s);
     if (vector) b = x_unsqueeze_at(b, b->ndim);
-    if (b && (rc = need_pair(op, a, b, left))) tpi_rule_fail(rc, "%s", tp_error_message());
+    if (b && (rc = tpi_need_pair(op, a, b, left))) tpi_rule_fail(rc, "%s", tp_error_message());
     if (!left) {
         a = tpi_mT(a);
         b = tpi_mT(b);
     }
-    if (!tpi_bad() && (rc = broadcast(op, &a, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
+    if (!tpi_bad() && (rc = tpi_broadcast_lead(op, &a, &b))) tpi_rule_fail(rc, "%s", tp_error_message());
     T x = tpi_bad() ? NULL : solved(a, b, op, check, &info);
     if (!left) x = tpi_mT(x);
     if (x && vector) x = x_reshape_to(x, x->ndim - 1, x->shape);
@@ -275,7 +270,7 @@ int c_linalg_solve_ex(tp_call *c) { return solve(c, "linalg.solve_ex", arg_b(&c-
 static int inverse(tp_call *c, const char *op, bool check, bool ex)
 {
     T a = arg_t(&c->args[0]), info = NULL;
-    int rc = need_square(op, a);
+    int rc = tpi_need_square(op, a);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -290,7 +285,7 @@ int c_linalg_inv_ex(tp_call *c) { return inverse(c, "linalg.inv_ex", arg_b(&c->a
 static int slogdet(tp_call *c, const char *op)
 {
     T a = arg_t(&c->args[0]), out[2] = {NULL};
-    int rc = need_square(op, a);
+    int rc = tpi_need_square(op, a);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
@@ -303,7 +298,7 @@ int c_slogdet(tp_call *c) { return slogdet(c, "slogdet"); }
 int c_logdet(tp_call *c)
 {
     T a = arg_t(&c->args[0]), out[2] = {NULL};
-    int rc = need_square("logdet", a);
+    int rc = tpi_need_square("logdet", a);
     if (rc) return rc;
     tpi_scope s;
     tpi_scope_open(&s);

@@ -21,6 +21,9 @@ static inline T tpi_mT(T t)
 }
 static inline T tpi_mH(T t) { return x_conj(tpi_mT(t)); }
 
+/* A factor for each matrix: [...] as [..., 1, 1]. */
+static inline T tpi_whole(T t) { return t ? x_unsqueeze_at(x_unsqueeze_at(t, t->ndim), t->ndim + 1) : NULL; }
+
 /* Identity matrices like t, [..., n, n]. */
 static inline T tpi_eye_like(T t)
 {
@@ -38,6 +41,13 @@ static inline int tpi_need_matrix(const char *op, const tp_tensor *a)
     if (a->ndim < 2) return tpi_fail(TP_ERR_RUNTIME, "%s: needs at least 2 dimensions, got shape %s", op, tpi_str(a));
     return 0;
 }
+
+/* As tpi_need_matrix, and square. */
+int tpi_need_square(const char *op, const tp_tensor *a);
+/* Square a beside matrices b of its dtype that a multiplies from the left, or from the right. */
+int tpi_need_pair(const char *op, const tp_tensor *a, const tp_tensor *b, bool left);
+/* Both matrices with the leading dimensions that they broadcast to. */
+int tpi_broadcast_lead(const char *op, T *a, T *b);
 
 /* All dimensions but the last as one. */
 static inline T tpi_rows(T t)

@@ -22,6 +22,7 @@ _ops.install(Tensor)
 
 from . import autograd
 from ._creation import *
+from ._linalg import *
 from ._printing import set_printoptions
 from ._random import *
 from ._runtime import *

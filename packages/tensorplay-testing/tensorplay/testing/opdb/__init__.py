@@ -23,6 +23,7 @@ _FAMILIES = (
     "compose",
     "linalg",
     "linalg_solve",
+    "linalg_factor",
     "random",
     "nn",
     "nn_norm",
