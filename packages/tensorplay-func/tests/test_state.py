@@ -139,6 +139,19 @@ def test_stacking_names_what_differs():
         stack_module_state([3])
 
 
+def test_stacking_takes_classes_that_the_same_code_made_twice():
+    def local(c):
+        class Local(Plain):
+            pass
+
+        m = make()
+        m._modules["child"] = Local(w=tp.tensor(c))
+        return m
+
+    params, _ = stack_module_state([local(1.0), local(2.0)])
+    np.testing.assert_array_equal(params["child.w"].detach().numpy(), [1, 2])
+
+
 def test_rearrange():
     x = np.arange(24.0).reshape(2, 3, 4)
     t = tp.tensor(x)

@@ -181,6 +181,11 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     return out, buffers
 
 
+def _same(a, b):
+    """One class, or one that was made twice by the same code (in a function, or in a notebook's cell)."""
+    return a is b or (a.__module__, a.__qualname__) == (b.__module__, b.__qualname__)
+
+
 def _structure(model, prefix=""):
     yield prefix or "the module itself", type(model)
     for k, child in model._modules.items():
@@ -208,7 +213,7 @@ def stack_module_state(models):
     for i, m in enumerate(models[1:], 1):
         other = list(_structure(m))
         for (pa, a), (pb, b) in zip(first, other, strict=False):
-            if pa != pb or a is not b:
+            if pa != pb or not _same(a, b):
                 raise RuntimeError(
                     f"stack_module_state: module {i} differs from module 0 in structure: {pb} is {b.__name__}, "
                     f"{pa} is {a.__name__}"
