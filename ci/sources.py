@@ -50,7 +50,7 @@ def text():
         block("libtp_sources", known),
         block("libtp_headers", relative("include/tp/*.h*")),
         block("libtp_ops", relative("ops/*.toml")),
-        block("libtp_tools", relative("tools/**/*.py", skip={"find_openblas.py", "copy_header.py"})),
+        block("libtp_tools", relative("tools/**/*.py", skip={"find_openblas.py", "copy_header.py", "localize.py"})),
         tests(),
     ))
 
