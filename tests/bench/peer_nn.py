@@ -117,7 +117,13 @@ def cases():
     yield "MultiheadAttention", (4, 2), {}, (x(3, 2, 4), x(5, 2, 4), x(5, 2, 4))
     wide = {"batch_first": True, "kdim": 3, "vdim": 5}
     yield "MultiheadAttention", (4, 2), wide, (x(2, 3, 4), x(2, 6, 3), x(2, 6, 5))
+    more = {"add_bias_kv": True, "add_zero_attn": True, "bias": False}
+    yield "MultiheadAttention", (4, 2), more, (x(3, 4), x(5, 4), x(5, 4))
     plain = {"dropout": 0.0}
+    for options in (plain, {**plain, "norm_first": True, "activation": "gelu", "batch_first": True}):
+        yield "TransformerDecoderLayer", (4, 2, 6), options, (x(3, 2, 4), x(5 if options is plain else 3, 2, 4))
+    yield "Transformer", (4, 2, 2, 1, 6), plain, (x(3, 2, 4), x(5, 2, 4))
+    yield "Transformer", (4, 2, 1, 2, 6), {**plain, "batch_first": True, "bias": False}, (x(2, 3, 4), x(2, 5, 4))
     yield "TransformerEncoderLayer", (4, 2, 6), plain, (x(3, 2, 4),)
     yield "TransformerEncoderLayer", (4, 2, 6), {**plain, "norm_first": True, "activation": "gelu"}, (x(3, 2, 4),)
     for how in ("mean", "sum", "none"):

@@ -56,6 +56,16 @@ CASES = {
     "LSTMCell": (lambda: nn.LSTMCell(3, 2), [image(2, 3)]),
     "GRUCell": (lambda: nn.GRUCell(3, 2), [image(2, 3)]),
     "MultiheadAttention": (lambda: nn.MultiheadAttention(4, 2), [image(3, 2, 4)] * 3),
+    "MultiheadAttention more": (
+        lambda: nn.MultiheadAttention(4, 2, add_bias_kv=True, add_zero_attn=True, kdim=3), [
+            image(3, 2, 4), image(2, 2, 3), image(2, 2, 4)]),
+    "TransformerDecoderLayer": (
+        lambda: nn.TransformerDecoderLayer(4, 2, 5, dropout=0.0, activation="gelu"), [image(3, 2, 4), image(2, 2, 4)]),
+    "TransformerDecoder": (
+        lambda: nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 5, dropout=0.0, activation="gelu"), 2), [
+            image(3, 1, 4), image(2, 1, 4)]),
+    "Transformer": (
+        lambda: nn.Transformer(4, 2, 1, 1, 5, dropout=0.0, activation="gelu"), [image(2, 1, 4), image(3, 1, 4)]),
     "TransformerEncoderLayer": (
         lambda: nn.TransformerEncoderLayer(4, 2, 5, dropout=0.0, activation="gelu", norm_first=True), [image(3, 2, 4)]),
     "TransformerEncoder": (

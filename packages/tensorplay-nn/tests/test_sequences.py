@@ -90,3 +90,65 @@ def test_state_of_a_sequence_is_numpy_compatible():
     arrays = {k: np.asarray(v.numpy()) + 1 for k, v in layer.state_dict().items()}
     layer.load_state_dict(arrays)
     np.testing.assert_array_equal(layer.weight_hh_l0.detach().numpy(), arrays["weight_hh_l0"])
+
+
+def test_more_keys_than_were_given():
+    layer = nn.MultiheadAttention(4, 2, add_bias_kv=True, add_zero_attn=True, batch_first=True, dtype=D)
+    x = tp.randn(2, 3, 4, dtype=D)
+    out, weights = layer(x, x, x, tp.ones(2, 3, dtype=tp.bool), attn_mask=tp.zeros(3, 3, dtype=D))
+    assert weights.shape == (2, 3, 5) and (weights[..., :3] == 0).all()
+    tp.testing.assert_close(weights.sum(-1), tp.ones(2, 3, dtype=D))
+    tp.testing.assert_close(layer(x[0], x[0], x[0])[0], layer(x, x, x)[0][0])
+    assert list(layer.state_dict())[2:4] == ["bias_k", "bias_v"]
+
+
+def test_static_keys_replace_the_projected():
+    layer, x = nn.MultiheadAttention(4, 2, dtype=D), tp.randn(3, 2, 4, dtype=D)
+    w, b = layer.in_proj_weight, layer.in_proj_bias
+    args = (4, 2, w, b, None, None, False, 0.0, layer.out_proj.weight, layer.out_proj.bias)
+    k, v = (nn.functional.linear(x, w[i : i + 4], b[i : i + 4]) for i in (4, 8))
+    k, v = (t.reshape(3, 4, 2).transpose(0, 1) for t in (k, v))
+    call = nn.functional.multi_head_attention_forward
+    got = call(x, x, x, *args, static_k=k, static_v=v)
+    for a, e in zip(got, layer(x, x, x), strict=True):
+        tp.testing.assert_close(a, e)
+    one = tp.ones
+    for words, error, options in (
+        ("static_k and static_v must have one length", RuntimeError, {"static_k": one(4, 5, 2), "static_v": v}),
+        ("static_k must have shape", AssertionError, {"static_k": one(3, 3, 2)}),
+        ("needs q_proj_weight", AssertionError, {"use_separate_proj_weight": True}),
+        ("attn_mask must have shape", RuntimeError, {"attn_mask": one(3, 4)}),
+        ("attn_mask must have 2 or 3", AssertionError, {"attn_mask": one(3)}),
+        ("attn_mask must be bool", AssertionError, {"attn_mask": one(3, 3, dtype=tp.int64)}),
+        ("key_padding_mask must have shape", AssertionError, {"key_padding_mask": one(2, 4)}),
+        ("is_causal", RuntimeError, {"is_causal": True}),
+    ):
+        with pytest.raises(error, match=words):
+            call(x, x, x, *args, **options)
+    for bad in ((x, x, x[:2]), (x[0], x, x), (x[..., :3], x, x), (x, x[:, :1], x[:, :1])):
+        with pytest.raises(AssertionError, match="multi_head_attention_forward"):
+            call(*bad, *args)
+
+
+def test_a_query_that_sees_nothing_gives_zeros_without_nan_in_derivatives():
+    q = tp.randn(2, 3, dtype=D)
+    dead = tp.tensor([[True, True], [False, False]])
+    for mask in (dead, tp.where(dead, 0.0, -np.inf).to(D)):
+        out = nn.functional.scaled_dot_product_attention(q, q, q, mask)
+        assert (out[1] == 0).all()
+        g = func.grad(lambda q, m=mask: (nn.functional.scaled_dot_product_attention(q, q, q, m) ** 2).sum())(q)
+        assert tp.isfinite(g).all()
+        gradcheck(lambda q, m=mask: nn.functional.scaled_dot_product_attention(q, q, q, m), q, order=2)
+
+
+def test_a_transformer_is_its_parts():
+    net = nn.Transformer(4, 2, 1, 1, 6, dropout=0.0, dtype=D)
+    src, tgt = tp.randn(3, 2, 4, dtype=D), tp.randn(2, 2, 4, dtype=D)
+    mask = net.generate_square_subsequent_mask(2, dtype=D)
+    out = net(src, tgt, tgt_mask=mask)
+    tp.testing.assert_close(net(src, tgt[:1], tgt_mask=mask[:1, :1]), out[:1])
+    tp.testing.assert_close(net.decoder(tgt, net.encoder(src), mask), out)
+    with pytest.raises(RuntimeError, match="differ in samples"):
+        net(src, tgt[:, :1])
+    with pytest.raises(RuntimeError, match="4 features"):
+        net(src, tgt[..., :2])

@@ -1,7 +1,14 @@
 """Modules, parameters, initialisers and the functional forms of layers."""
 
 from . import _conv, _forms, _losses, _rearrange, functional, init
-from ._attention import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer
+from ._attention import (
+    MultiheadAttention,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from ._containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ._files import load_file, save_file
 from ._forms import (
@@ -50,8 +57,8 @@ for _table in _TABLES:
     globals().update(_table)
 
 __all__ = [
-    "GRU", "GRUCell", "LSTM", "LSTMCell", "MultiheadAttention", "RNN", "RNNCell", "TransformerEncoder",
-    "TransformerEncoderLayer",
+    "GRU", "GRUCell", "LSTM", "LSTMCell", "MultiheadAttention", "RNN", "RNNCell", "Transformer",
+    "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
     "AlphaDropout", "FeatureAlphaDropout",
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Buffer", "CosineSimilarity", "Dropout", "Dropout1d",
     "Dropout2d", "Dropout3d", "Embedding", "EmbeddingBag", "Flatten", "GroupNorm", "Identity", "InstanceNorm1d",

@@ -103,6 +103,20 @@ class ModuleList(_Numbered):
     def __add__(self, other):
         return type(self)([*self, *other])
 
+    def __repr__(self):
+        runs = []  # [first, last, text] of equal neighbours
+        for i, m in enumerate(self):
+            text = repr(m)
+            if runs and runs[-1][2] == text:
+                runs[-1][1] = i
+            else:
+                runs.append([i, i, text])
+        lines = []
+        for first, last, text in runs:
+            begin = f"({first}): " if first == last else f"({first}-{last}): {last - first + 1} x "
+            lines.append(f"  {begin}" + text.replace("\n", "\n  "))
+        return f"{self._get_name()}(" + "".join(f"\n{line}" for line in lines) + ("\n)" if lines else ")")
+
 
 class ModuleDict(Module):
     """A dict of modules that are registered; it has no forward of its own."""

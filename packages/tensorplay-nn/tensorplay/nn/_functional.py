@@ -1,4 +1,4 @@
-"""Functions of nn.functional that need Python: look-ups, losses over sequences, attention."""
+"""Functions of nn.functional that need Python: look-ups and losses over sequences."""
 
 import math
 
@@ -309,52 +309,3 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     if single and reduction == "none":
         return loss.squeeze(0)
     return _reduced("ctc_loss", loss, reduction)
-
-
-# ---- attention ----
-
-
-def scaled_dot_product_attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
-):
-    """softmax(query key^T scale + mask) value: [..., L, E], [..., S, E], [..., S, V] to [..., L, V].
-
-    Args:
-        attn_mask: bool, True where a key takes part; or added to the scores. Broadcast to [..., L, S].
-        dropout_p: share of the weights that is dropped.
-        is_causal: query i sees the keys up to i.
-        scale: 1 / sqrt(E) unless given.
-        enable_gqa: query may have a multiple of key's and value's heads (dimension -3).
-
-    A query that sees no key gives zeros.
-
-    Raises:
-        RuntimeError: both a mask and is_causal, or shapes that do not fit.
-    """
-    from .functional import dropout
-
-    if query.ndim < 2 or key.ndim < 2 or value.ndim < 2:
-        raise RuntimeError("scaled_dot_product_attention: query, key and value must have at least 2 dimensions")
-    if enable_gqa:
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    half = query.dtype in (tp.float16, tp.bfloat16)
-    q, k = (query.to(tp.float32), key.to(tp.float32)) if half else (query, key)
-    scores = (q * scale) @ k.transpose(-2, -1)
-    if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError("scaled_dot_product_attention: attn_mask must not be given with is_causal")
-        attn_mask = tp.arange(scores.shape[-2]).unsqueeze(1) >= tp.arange(scores.shape[-1])
-    if attn_mask is not None:
-        if attn_mask.dtype == tp.bool:
-            seen = attn_mask.any(-1, keepdim=True)
-            scores = tp.where(attn_mask, scores, tp.where(seen, -math.inf, 0.0).to(scores.dtype))
-            weights = tp.where(seen, tp.softmax(scores, -1), 0.0)
-        else:
-            weights = tp.softmax(scores + attn_mask, -1)
-    else:
-        weights = tp.softmax(scores, -1)
-    if dropout_p > 0:
-        weights = dropout(weights, dropout_p, True)
-    return weights.to(value.dtype) @ value

@@ -6,7 +6,7 @@ import math as _math
 import tensorplay as _tp
 from tensorplay import _ops as _table
 
-from . import _functional
+from . import _functional, _heads
 
 _nn = _table.NAMESPACES["nn.functional"]
 globals().update(_nn)
@@ -15,7 +15,8 @@ tanh, sigmoid = _tp.tanh, _tp.sigmoid
 one_hot, embedding, embedding_bag = _functional.one_hot, _functional.embedding, _functional.embedding_bag
 ctc_loss, gaussian_nll_loss = _functional.ctc_loss, _functional.gaussian_nll_loss
 triplet_margin_with_distance_loss = _functional.triplet_margin_with_distance_loss
-scaled_dot_product_attention = _functional.scaled_dot_product_attention
+multi_head_attention_forward = _heads.multi_head_attention_forward
+scaled_dot_product_attention = _heads.scaled_dot_product_attention
 
 
 def _in_place(name, *parameters, compute=None):
@@ -243,7 +244,7 @@ def affine_grid(theta, size, align_corners=None):
     (N, C, D, H, W) to [N, D, H, W, 3].
 
     The places of the output, as grid_sample has them, are mapped by theta, whose last column is the shift. A floating
-    dtype. Errors: TypeError for other dtypes; ValueError for other shapes of theta; NotImplementedError unless size has
+    dtype. Errors: ValueError for other dtypes, other shapes of theta and a size below 1; NotImplementedError unless
     size has 4 or 5 entries.
     """
     size = tuple(size)
