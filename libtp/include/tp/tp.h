@@ -12,5 +12,6 @@
 #include <tp/random.h>
 #include <tp/runtime.h>
 #include <tp/tensor.h>
+#include <tp/transform.h>
 
 #endif
