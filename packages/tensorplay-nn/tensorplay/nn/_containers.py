@@ -57,8 +57,14 @@ class _Numbered(Module):
             self.append(m)
         return self
 
+    def pop(self, index):
+        """Removes and returns the module at index."""
+        module = self[index]
+        del self[index]
+        return module
+
     def insert(self, index, module):
-        """Adds a module before index."""
+        """Adds a module before index; returns self."""
         modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
@@ -80,6 +86,30 @@ class Sequential(_Numbered):
         names = list(self._modules)
         chosen = {n: m for n, m in self._modules.items() if any(m is c for c in modules)}
         return type(self)(chosen) if not all(n.isdigit() for n in names) else type(self)(*modules)
+
+    def __iadd__(self, other):
+        if not isinstance(other, Sequential):
+            raise TypeError(f"Sequential: expected a Sequential, got {type(other).__name__}")
+        return self.extend(other)
+
+    def __add__(self, other):
+        if not isinstance(other, Sequential):
+            raise TypeError(f"Sequential: expected a Sequential, got {type(other).__name__}")
+        return Sequential(*self, *other)
+
+    def _times(self, count):
+        count = operator.index(count)
+        if count < 1:
+            raise ValueError(f"Sequential: the factor must be positive, got {count}")
+        return count
+
+    def __mul__(self, count):
+        return Sequential(*list(self) * self._times(count))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, count):
+        return self.extend(list(self) * (self._times(count) - 1))
 
     def forward(self, input):
         for m in self._modules.values():
@@ -193,6 +223,9 @@ class ParameterList(Module):
     def __setitem__(self, index, value):
         self._parameters[str(_position(len(self), index, "ParameterList"))] = _as_parameter(value)
 
+    def __iadd__(self, values):
+        return self.extend(values)
+
     def append(self, value):
         """Adds a Parameter at the end; returns self."""
         self.register_parameter(str(len(self)), _as_parameter(value))
@@ -211,10 +244,10 @@ class ParameterList(Module):
 class ParameterDict(Module):
     """A dict of Parameters that are registered; other values are turned into Parameters."""
 
-    def __init__(self, values=None):
+    def __init__(self, parameters=None):
         super().__init__()
-        for k, v in (values or {}).items():
-            self[k] = v
+        if parameters is not None:
+            self.update(parameters)
 
     def __getitem__(self, key):
         return self._parameters[key]
@@ -232,8 +265,20 @@ class ParameterDict(Module):
     def __iter__(self):
         return iter(self._parameters)
 
+    def __reversed__(self):
+        return reversed(self._parameters)
+
     def __contains__(self, key):
         return key in self._parameters
+
+    def __or__(self, other):
+        new = self.copy()
+        new.update(other)
+        return new
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
 
     def keys(self):
         return self._parameters.keys()
@@ -243,5 +288,40 @@ class ParameterDict(Module):
 
     def items(self):
         return self._parameters.items()
+
+    def get(self, key, default=None):
+        """The Parameter at key, or default."""
+        return self._parameters.get(key, default)
+
+    def setdefault(self, key, default=None):
+        """The Parameter at key, which is made of default where there is none."""
+        if key not in self._parameters:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key):
+        """Removes and returns the Parameter at key."""
+        return self._parameters.pop(key)
+
+    def popitem(self):
+        """Removes and returns the last pair."""
+        return self._parameters.popitem()
+
+    def clear(self):
+        self._parameters.clear()
+
+    def copy(self):
+        """A new ParameterDict of the same Parameters."""
+        return type(self)(self._parameters)
+
+    def fromkeys(self, keys, default=None):
+        """A new ParameterDict with default at every key."""
+        return type(self)({k: default for k in keys})
+
+    def update(self, parameters):
+        """Adds those of a mapping or of an iterable of pairs."""
+        is_map = isinstance(parameters, collections.abc.Mapping | ParameterDict)
+        for k, v in parameters.items() if is_map else parameters:
+            self[k] = v
 
     extra_repr = ParameterList.extra_repr

@@ -118,7 +118,7 @@ class Embedding(Module):
     """Rows of weight [num_embeddings, embedding_dim] by number; arguments are those of functional.embedding."""
 
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
-                 scale_grad_by_freq=False, sparse=False, device=None, dtype=None):
+                 scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None):
         super().__init__()
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
@@ -127,8 +127,25 @@ class Embedding(Module):
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self.sparse = sparse
-        self.weight = Parameter(tp.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
+        if _weight is not None:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError(
+                    f"{type(self).__name__}: the weight has shape {list(_weight.shape)}, expected "
+                    f"[{num_embeddings}, {embedding_dim}]"
+                )
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+            return
+        self.weight = Parameter(tp.empty((num_embeddings, embedding_dim), device=device, dtype=dtype),
+                                requires_grad=not _freeze)
         self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0,
+                        scale_grad_by_freq=False, sparse=False):
+        """A layer with the weight embeddings [V, D], which is not trained if freeze."""
+        if embeddings.ndim != 2:
+            raise AssertionError(f"{cls.__name__}: embeddings must be a matrix, got shape {list(embeddings.shape)}")
+        return cls(*embeddings.shape, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def reset_parameters(self):
         """Draws the weight from the normal distribution; the padding row is zero."""
@@ -156,10 +173,22 @@ class EmbeddingBag(Embedding):
     """Sums, means or maxima of rows of weight over bags; arguments are those of functional.embedding_bag."""
 
     def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
-                 mode="mean", sparse=False, include_last_offset=False, padding_idx=None, device=None, dtype=None):
+                 mode="mean", sparse=False, _weight=None, include_last_offset=False, padding_idx=None, device=None,
+                 dtype=None):
         super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
-                         device, dtype)
+                         _weight, False, device, dtype)
         self.mode, self.include_last_offset = mode, include_last_offset
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+                        mode="mean", sparse=False, include_last_offset=False, padding_idx=None):
+        """A layer with the weight embeddings [V, D], which is not trained if freeze."""
+        if embeddings.ndim != 2:
+            raise AssertionError(f"{cls.__name__}: embeddings must be a matrix, got shape {list(embeddings.shape)}")
+        made = cls(*embeddings.shape, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
+                   include_last_offset, padding_idx)
+        made.weight.requires_grad_(not freeze)
+        return made
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,

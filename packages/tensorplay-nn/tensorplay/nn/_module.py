@@ -1,42 +1,17 @@
 """Module: parameters, buffers and children under names, and a forward that uses them."""
 
 import collections
-import itertools
-import weakref
+import collections.abc
 
 from tensorplay import Tensor
 
+from ._hooks import Hooks, call
 from ._parameter import Buffer, Parameter
 
 IncompatibleKeys = collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 _OWN = ("_parameters", "_buffers", "_modules")
-_hook_ids = itertools.count()
-
-
-class RemovableHandle:
-    """What registering a hook returns; remove() takes the hook off. Also a context manager."""
-
-    def __init__(self, hooks):
-        self._hooks = weakref.ref(hooks)
-        self.id = next(_hook_ids)
-
-    def remove(self):
-        hooks = self._hooks()
-        if hooks is not None:
-            hooks.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.remove()
-
-
-class _Hooks(dict):
-    """An ordered table of hooks that can be referred to weakly."""
-
-    __slots__ = ("__weakref__",)
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 class Module:
@@ -53,8 +28,8 @@ class Module:
         d["_buffers"] = {}
         d["_modules"] = {}
         d["_non_persistent"] = set()
-        d["_forward_hooks"] = _Hooks()
-        d["_forward_pre_hooks"] = _Hooks()
+        for table in _HOOKS:
+            d[table] = Hooks()
 
     def forward(self, *args, **kwargs):
         """What calling the module computes; subclasses define it."""
@@ -64,18 +39,9 @@ class Module:
         d = self.__dict__
         if "_parameters" not in d:
             raise AttributeError(f"{type(self).__name__}: super().__init__() was not called")
-        if not d["_forward_hooks"] and not d["_forward_pre_hooks"]:
-            return self.forward(*args, **kwargs)
-        for hook in list(d["_forward_pre_hooks"].values()):
-            new = hook(self, args)
-            if new is not None:
-                args = new if isinstance(new, tuple) else (new,)
-        out = self.forward(*args, **kwargs)
-        for hook in list(d["_forward_hooks"].values()):
-            new = hook(self, args, out)
-            if new is not None:
-                out = new
-        return out
+        if d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"]:
+            return call(self, args, kwargs)
+        return self.forward(*args, **kwargs)
 
     # ---- attributes ----
 
@@ -200,9 +166,9 @@ class Module:
             if child is not None:
                 yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    def modules(self):
-        """All modules, this one first."""
-        for _, m in self.named_modules():
+    def modules(self, remove_duplicate=True):
+        """All modules, this one first; each once unless remove_duplicate is False."""
+        for _, m in self.named_modules(remove_duplicate=remove_duplicate):
             yield m
 
     def named_children(self):
@@ -271,6 +237,16 @@ class Module:
             raise AttributeError(f"{target!r} is not a buffer")
         return table[name]
 
+    def set_submodule(self, target, module):
+        """Puts module at a dotted path, where there is one already; ValueError for an empty path."""
+        if not target:
+            raise ValueError("set_submodule: the path is empty")
+        if not isinstance(module, Module):
+            raise TypeError(f"set_submodule: expected a Module, got {type(module).__name__}")
+        self.get_submodule(target)
+        path, _, name = target.rpartition(".")
+        self.get_submodule(path)._modules[name] = module
+
     def apply(self, fn):
         """Calls fn on every module, children first; returns self."""
         for m in self.children():
@@ -280,33 +256,40 @@ class Module:
 
     # ---- state ----
 
-    def state_dict(self, prefix=""):
-        """{name: detached Tensor} of parameters and persistent buffers; the memory is shared."""
-        out = {}
+    def state_dict(self, *, destination=None, prefix="", keep_vars=False):
+        """{name: detached Tensor} of parameters and persistent buffers; the memory is shared.
+
+        destination: a dict to write into. prefix: of the names. keep_vars: the Tensors themselves, not detached.
+        """
+        out = {} if destination is None else destination
         for path, m in self.named_modules(prefix=prefix.removesuffix("."), remove_duplicate=False):
             at = f"{path}." if path else ""
             for name, p in m._parameters.items():
                 if p is not None:
-                    out[at + name] = p.detach()
+                    out[at + name] = p if keep_vars else p.detach()
             for name, b in m._buffers.items():
                 if b is not None and name not in m._non_persistent:
-                    out[at + name] = b.detach()
+                    out[at + name] = b if keep_vars else b.detach()
         return out
 
-    def load_state_dict(self, state_dict, strict=True):
+    def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies values in by name. Nothing is changed if anything does not fit.
 
         Args:
             state_dict: {name: Tensor or array}.
             strict: missing and unexpected names are an error too.
+            assign: the module's Tensors are replaced by those given, dtype included, not written into.
 
         Returns the missing and unexpected names.
 
         Raises:
             RuntimeError: lists every missing and unexpected name and every shape that differs.
+            TypeError: state_dict is not a mapping.
         """
         from tensorplay import as_tensor, no_grad
 
+        if not isinstance(state_dict, collections.abc.Mapping):
+            raise TypeError(f"load_state_dict: expected a mapping, got {type(state_dict).__name__}")
         own = self.state_dict()
         missing = [k for k in own if k not in state_dict]
         unexpected = [k for k in state_dict if k not in own]
@@ -321,6 +304,20 @@ class Module:
                 faults.append(f"{k!r} has shape {list(v.shape)}, the module's {list(own[k].shape)}")
         if faults:
             raise RuntimeError(f"load_state_dict for {type(self).__name__}: " + "; ".join(faults))
+        if assign:
+            made = {}  # one Parameter for each that was shared
+            for k, v in values.items():
+                path, _, name = k.rpartition(".")
+                m = self.get_submodule(path)
+                old = m._parameters.get(name)
+                if old is None:
+                    m._buffers[name] = v
+                    continue
+                if id(old) not in made:
+                    new = v if isinstance(v, Parameter) else type(old)(v.detach(), requires_grad=old.requires_grad)
+                    made[id(old)] = (old, new)
+                m._parameters[name] = made[id(old)][1]
+            return IncompatibleKeys(missing, unexpected)
         with no_grad():
             for k, v in values.items():
                 own[k].copy_(v)
@@ -404,6 +401,10 @@ class Module:
 
         return self._convert(cast)
 
+    def type(self, dst_type):
+        """to(dst_type)"""
+        return self.to(dst_type)
+
     def double(self):
         """to(float64)"""
         from tensorplay import float64
@@ -434,17 +435,35 @@ class Module:
 
     # ---- hooks ----
 
-    def register_forward_hook(self, hook):
-        """hook(module, args, output) runs after forward; a result other than None replaces the output."""
-        handle = RemovableHandle(self._forward_hooks)
-        self._forward_hooks[handle.id] = hook
-        return handle
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """hook(module, args, output) runs after forward; a result other than None replaces the output.
 
-    def register_forward_pre_hook(self, hook):
-        """hook(module, args) runs before forward; a result other than None replaces the arguments."""
-        handle = RemovableHandle(self._forward_pre_hooks)
-        self._forward_pre_hooks[handle.id] = hook
-        return handle
+        prepend: in front of those that are there. with_kwargs: called as hook(module, args, kwargs, output).
+        always_call: also where forward raises.
+        """
+        return self._forward_hooks.register(hook, prepend, with_kwargs=with_kwargs, always_call=always_call)
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """hook(module, args) runs before forward; a result other than None replaces the arguments.
+
+        prepend: in front of those that are there. with_kwargs: called as hook(module, args, kwargs), returns both.
+        """
+        return self._forward_pre_hooks.register(hook, prepend, with_kwargs=with_kwargs)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """hook(module, grad_input, grad_output) runs when the gradients of the inputs are known.
+
+        Both are tuples, of gradients for the positional arguments of forward and for its output or outputs, None where
+        there is none. What it returns, unless None, replaces grad_input. Without an input that is differentiated it
+        runs when the gradients of the outputs are known. Under a transform it sees what the module would see: one
+        sample's under vmap.
+        """
+        return self._backward_hooks.register(hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """hook(module, grad_output) runs before the module's part of a backward pass; its result replaces grad_output
+        unless it is None."""
+        return self._backward_pre_hooks.register(hook, prepend)
 
     # ---- printing ----
 
