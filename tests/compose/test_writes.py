@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tensorplay as tp
-from tensorplay.func import grad, jacfwd, jvp, vmap
+from tensorplay.func import grad, jacfwd, jacrev, jvp, vmap
 
 D = tp.float64
 
@@ -103,3 +103,31 @@ def test_inner_level_writes_into_a_tensor_of_an_outer_one():
 
     np.testing.assert_allclose(float(grad(f)(tp.tensor(3.0, dtype=D))), 25)
     np.testing.assert_allclose(vmap(grad(f))(tp.tensor(X)).numpy(), 8 * X + 1)
+
+
+@pytest.mark.parametrize("cut", [lambda x: x.unbind(0), lambda x: [p.squeeze(0) for p in x.chunk(11)],
+                                 lambda x: [p.squeeze(0) for p in x.split([1] * 11)],
+                                 lambda x: [p.squeeze(0) for p in x.tensor_split(11)]])  # fmt: skip
+def test_many_pieces_of_one_tensor_are_its_views(cut):
+    """More pieces than are cut at once: written, read, and differentiated they are parts of the whole."""
+
+    def f(x):
+        y = x * 1.0
+        parts = cut(y)
+        assert len(parts) == 11 and all(p.shape == (2,) for p in parts)
+        parts[3].add_(parts[4])
+        parts[10][0] = parts[0].sum()
+        return (y**3).sum() + (parts[3] * parts[2]).sum()
+
+    def exact(x):
+        rows = [x[i] for i in range(11)]
+        rows[3] = rows[3] + rows[4]
+        rows[10] = tp.stack([rows[0].sum(), rows[10][1]])
+        return (tp.stack(rows) ** 3).sum() + (rows[3] * rows[2]).sum()
+
+    xs = tp.tensor(np.random.default_rng(0).standard_normal((3, 11, 2)))
+    along = lambda h: lambda x: jvp(grad(h), (x,), (x,))[1]
+    for take in (lambda h: h, grad, along, lambda h: jacrev(grad(h))):
+        want = np.stack([take(exact)(x).numpy() for x in xs])
+        np.testing.assert_allclose(take(f)(xs[0]).numpy(), want[0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(vmap(take(f))(xs).numpy(), want, rtol=1e-12, atol=1e-12)

@@ -14,16 +14,47 @@ static int cut_dim(tp_call *c, const char *op, int arg, int *d)
     return tpi_wrap_dim(op, arg_i(&c->args[arg]), t->ndim, d);
 }
 
-/* n pieces of `size` elements along d, the last ones as short as it takes. */
-static int even_pieces(tp_call *c, int d, int64_t size, int64_t n)
+/* The views at[i]..at[i + 1] of t, whose first element along d is at[0]; with `one` their only element along d.
+ *
+ * NOTE: pieces by halves
+ * The cotangent of a piece is zeros of the whole with the piece written in, so n pieces of one whole would cost n
+ * wholes on the way back. Pieces of halves of halves cost log n. A plain tensor has no way back, and is cut at once. */
+static int cut(tp_tensor *t, int d, const int64_t *at, int64_t n, bool one, tp_tensor **out)
+{
+    if (n <= 4 || !t->level) {
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = one ? tp_select(t, d, at[i] - at[0]) : tp_slice(t, d, at[i] - at[0], at[i + 1] - at[0], 1);
+            if (!out[i]) return tp_error_code();
+        }
+        return 0;
+    }
+    int64_t ends[3] = {0, n / 2, n};
+    int rc = 0;
+    for (int half = 0; half < 2 && !rc; half++) {
+        int64_t from = ends[half], to = ends[half + 1];
+        tp_tensor *part = tp_slice(t, d, at[from] - at[0], at[to] - at[0], 1);
+        rc = part ? cut(part, d, at + from, to - from, one, out + from) : tp_error_code();
+        tp_release(part);
+    }
+    return rc;
+}
+
+/* n pieces along d, of the given sizes; without them of `size` elements, the last ones as short as it takes. */
+static int pieces(tp_call *c, int d, const int64_t *sizes, int64_t size, int64_t n, bool one)
 {
     tp_tensor *t = arg_t(&c->args[0]);
     int rc = list_begin(c, n);
     if (rc) return rc;
-    for (int64_t i = 0; i < n; i++)
-        if (!(c->out[i] = tp_slice(t, d, i * size, i * size + size < t->shape[d] ? i * size + size : t->shape[d], 1)))
-            return tp_error_code();
-    return 0;
+    int64_t *at = tpi_alloc(sizeof *at * ((size_t)n + 1));
+    if (!at) return tp_error_code();
+    at[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t left = t->shape[d] - at[i], wanted = sizes ? sizes[i] : size;
+        at[i + 1] = at[i] + (wanted < left ? wanted : left);
+    }
+    rc = cut(t, d, at, n, one, c->out);
+    tpi_free(at, sizeof *at * ((size_t)n + 1));
+    return rc;
 }
 
 int c_split(tp_call *c)
@@ -35,7 +66,7 @@ int c_split(tp_call *c)
         return tpi_fail(TP_ERR_VALUE, "split: split_size %lld for a dimension of size %lld", (long long)size,
                         (long long)length);
     if (size > length) size = length;
-    return even_pieces(c, d, size, length ? (length - 1) / size + 1 : 1);
+    return pieces(c, d, NULL, size, length ? (length - 1) / size + 1 : 1, false);
 }
 
 int c_chunk(tp_call *c)
@@ -44,9 +75,9 @@ int c_chunk(tp_call *c)
     if (rc) return rc;
     int64_t chunks = arg_i(&c->args[1]), length = arg_t(&c->args[0])->shape[d];
     if (chunks <= 0) return tpi_fail(TP_ERR_VALUE, "chunk: chunks must be positive, got %lld", (long long)chunks);
-    if (!length) return even_pieces(c, d, 0, chunks);
+    if (!length) return pieces(c, d, NULL, 0, chunks, false);
     int64_t size = (length - 1) / chunks + 1;
-    return even_pieces(c, d, size, (length - 1) / size + 1);
+    return pieces(c, d, NULL, size, (length - 1) / size + 1, false);
 }
 
 int c_split_sizes(tp_call *c)
@@ -64,27 +95,23 @@ int c_split_sizes(tp_call *c)
     if (total != t->shape[d])
         return tpi_fail(TP_ERR_VALUE, "split: sizes %s do not add up to %lld, the size of dimension %d",
                         tpi_shape_str(n, sizes), (long long)t->shape[d], d);
-    if ((rc = list_begin(c, n))) return rc;
-    int64_t at = 0;
-    for (int i = 0; i < n; at += sizes[i++])
-        if (!(c->out[i] = tp_slice(t, d, at, at + sizes[i], 1))) return tp_error_code();
-    return 0;
+    return pieces(c, d, sizes, 0, n, false);
 }
 
 int c_tensor_split(tp_call *c)
 {
     tp_tensor *t = arg_t(&c->args[0]);
-    int64_t n = arg_i(&c->args[1]), at = 0;
+    int64_t n = arg_i(&c->args[1]);
     int d, rc = cut_dim(c, "tensor_split", 2, &d);
     if (rc) return rc;
     if (n <= 0) return tpi_fail(TP_ERR_VALUE, "tensor_split: sections must be positive, got %lld", (long long)n);
-    if ((rc = list_begin(c, n))) return rc;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t size = t->shape[d] / n + (i < t->shape[d] % n);
-        if (!(c->out[i] = tp_slice(t, d, at, at + size, 1))) return tp_error_code();
-        at += size;
-    }
-    return 0;
+    if (n > (int64_t)1 << 28) return list_begin(c, n); /* which says so */
+    int64_t *sizes = tpi_alloc(sizeof *sizes * (size_t)n);
+    if (!sizes) return tp_error_code();
+    for (int64_t i = 0; i < n; i++) sizes[i] = t->shape[d] / n + (i < t->shape[d] % n);
+    rc = pieces(c, d, sizes, 0, n, false);
+    tpi_free(sizes, sizeof *sizes * (size_t)n);
+    return rc;
 }
 
 int c_tensor_split_indices(tp_call *c)
@@ -100,12 +127,8 @@ int c_tensor_split_indices(tp_call *c)
 
 int c_unbind(tp_call *c)
 {
-    tp_tensor *t = arg_t(&c->args[0]);
     int d, rc = cut_dim(c, "unbind", 1, &d);
-    if (rc || (rc = list_begin(c, t->shape[d]))) return rc;
-    for (int64_t i = 0; i < c->nout; i++)
-        if (!(c->out[i] = tp_select(t, d, i))) return tp_error_code();
-    return 0;
+    return rc ? rc : pieces(c, d, NULL, 1, arg_t(&c->args[0])->shape[d], true);
 }
 
 int c_meshgrid(tp_call *c)

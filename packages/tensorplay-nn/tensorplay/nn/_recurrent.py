@@ -79,12 +79,11 @@ class _Recurrent(Module):
         def of(name):
             return self._parameters.get(f"{name}_{at}")
 
-        gates = F.linear(x, of("weight_ih"), of("bias_ih"))
+        gates = F.linear(x, of("weight_ih"), of("bias_ih")).unbind(0)
         w_hh, b_hh, w_hr = of("weight_hh"), of("bias_hh"), of("weight_hr")
         outs = []
-        steps = range(x.shape[0])
-        for t in reversed(steps) if reverse else steps:
-            state = _step(self._kind, gates[t], state, w_hh, b_hh, self.nonlinearity)
+        for now in reversed(gates) if reverse else gates:
+            state = _step(self._kind, now, state, w_hh, b_hh, self.nonlinearity)
             if w_hr is not None:
                 state = (F.linear(state[0], w_hr), state[1])
             outs.append(state[0])
