@@ -404,11 +404,13 @@ int c_local_response_norm(tp_call *c)
                         tpi_str(x));
     if (size < 1)
         return tpi_fail(TP_ERR_VALUE, "local_response_norm: size must be positive, got %lld", (long long)size);
-    int rc = need_real_floating("local_response_norm", x);
-    if (rc) return rc;
+    if (!tpi_is_float(x->dtype) && x->dtype != TP_INT64)
+        return tpi_fail(TP_ERR_TYPE, "local_response_norm: input must be int64 or of a real floating dtype, got %s",
+                        tp_dtype_name(x->dtype));
     tpi_scope s;
     tpi_scope_open(&s);
     if (!x->numel) return scope_result(&s, c, x_clone(x));
+    bool whole = x->dtype == TP_INT64;
     T square = x_square(x), parts[3] = {NULL, square, NULL};
     tpi_copy_dims(shape, x->shape, x->ndim);
     shape[1] = size / 2;
@@ -417,7 +419,11 @@ int c_local_response_norm(tp_call *c)
     parts[2] = x_zeros_shape(x->dtype, x->ndim, shape);
     const int64_t last = x->ndim;
     T m = NULL;
-    if (parts[0] && parts[1] && parts[2]) m = x_mean_dims(x_unfold(x_cat(parts, 3, 1), 1, size, 1), &last, 1, false);
+    if (parts[0] && parts[1] && parts[2]) {
+        m = x_unfold(x_cat(parts, 3, 1), 1, size, 1);
+        // the mean of integers is a whole number, as avg_pool's
+        m = whole ? x_trunc_divide_i(x_sum_dims(m, &last, 1, false), size) : x_mean_dims(m, &last, 1, false);
+    }
     m = x_add_f(x_mul_f(m, arg_f(&c->args[2])), arg_f(&c->args[4]), &tpi_one);
     return scope_result(&s, c, x_div(x, x_pow(m, x_scalar(arg_f(&c->args[3]), m))));
 }

@@ -161,14 +161,21 @@ static int avg_pool(tp_call *c, const char *op, int nd)
     bool padding_too = arg_b(&a[5]), has_divisor = nd > 1 && !arg_none(&a[6]);
     int rc = read_window(&w, x, &a[1], &a[2], &a[3], NULL, arg_b(&a[4]));
     if (rc) return rc;
-    if (!tpi_is_differentiable(x->dtype))
-        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op,
+    if (!tpi_is_differentiable(x->dtype) && x->dtype != TP_INT64)
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be int64 or of a floating or complex dtype, got %s", op,
                         tp_dtype_name(x->dtype));
     if (has_divisor && arg_i(&a[6]) == 0) return tpi_fail(TP_ERR_RUNTIME, "%s: divisor_override must not be zero", op);
     tpi_scope s;
     tpi_scope_open(&s);
     T r = window_sums(&w, x);
-    if (has_divisor) r = x_div_f(r, (double)arg_i(&a[6]));
+    if (x->dtype == TP_INT64) {
+        T number = NULL;
+        for (int d = 0; !has_divisor && d < nd; d++) {
+            T along = counts(&w, d, x->shape[x->ndim - nd + d], padding_too, TP_INT64);
+            number = number ? x_mul(number, along) : along;
+        }
+        r = has_divisor ? x_trunc_divide_i(r, arg_i(&a[6])) : x_trunc_divide(r, number);
+    } else if (has_divisor) r = x_div_f(r, (double)arg_i(&a[6]));
     else {
         double same = 1;
         bool uniform = true;

@@ -59,7 +59,8 @@ def _max(n):
 def _avg(n):
     def reference(x, kernel, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         def fn(v, numbers, spans):
-            return (v.sum(-1) / (divisor_override or (spans if count_include_pad else len(numbers))),)
+            mean = v.sum(-1) / (divisor_override or (spans if count_include_pad else len(numbers)))
+            return (np.trunc(mean) if x.dtype == np.int64 else mean,)
 
         return _pool(x, kernel, stride, padding, 1, ceil_mode, n, fn, (x.dtype,))[0]
 
@@ -139,7 +140,7 @@ for _n in (1, 2, 3):
         f"nn.functional.avg_pool{_n}d",
         _pool_samples(_n, True),
         _avg(_n),
-        dtypes=INEXACT,
+        dtypes=("int64", *INEXACT),
         dtype="same",
         missing=_RANK,
         scale=30,
