@@ -125,10 +125,11 @@ def embedding_bag(
         padding_idx: a row that is left out of its bags.
         The others as for embedding.
 
-    A bag of nothing gives zeros.
+    A bag of nothing gives zeros. Of equal maxima the first one gets the gradient.
 
     Raises:
-        ValueError: shapes, offsets or mode do not fit. NotImplementedError: weights with another mode than "sum".
+        ValueError: shapes or mode do not fit. NotImplementedError: weights with another mode than "sum".
+        RuntimeError: offsets do not start at 0, fall, or end beyond input.
     """
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"embedding_bag: mode must be 'sum', 'mean' or 'max', got {mode!r}")
@@ -141,37 +142,104 @@ def embedding_bag(
                 f"{list(input.shape)}"
             )
     padding_idx = _row("embedding_bag", padding_idx, weight.shape[0])
-    if max_norm is not None:
-        _renormed(weight, input, max_norm, norm_type)
     if input.ndim == 2:
         if offsets is not None:
             raise ValueError("embedding_bag: offsets are for a 1-d input")
-        bags, length = input.shape
-        owner = tp.arange(bags).unsqueeze(1).expand(bags, length).reshape(-1)
     elif input.ndim == 1:
         if offsets is None or offsets.ndim != 1:
             raise ValueError("embedding_bag: a 1-d input needs 1-d offsets")
-        bags = offsets.shape[0] - bool(include_last_offset)
-        starts = offsets[:bags]
-        owner = (tp.arange(input.shape[0]).unsqueeze(1) >= starts.unsqueeze(0)).sum(1) - 1
+        _check_offsets(offsets, input.shape[0], include_last_offset)
     else:
         raise ValueError(f"embedding_bag: input must have 1 or 2 dimensions, got shape {list(input.shape)}")
-    flat = input.reshape(-1)
-    rows = _looked_up(flat, weight, None, scale_grad_by_freq)
-    inside = owner.unsqueeze(0) == tp.arange(bags).unsqueeze(1)  # [bags, rows]
-    if padding_idx is not None:
-        inside = inside & (flat != padding_idx)
-    if mode == "max":
-        if flat.numel() == 0:
-            return tp.zeros((bags, weight.shape[1]), dtype=weight.dtype)
-        wide = tp.where(inside.unsqueeze(-1), rows.unsqueeze(0), -math.inf)
-        return tp.where(inside.any(1, keepdim=True), wide.max(1).values, 0.0)
-    share = inside.to(rows.dtype)
-    if per_sample_weights is not None:
-        share = share * per_sample_weights.reshape(-1)
-    if mode == "mean":
-        share = share / share.sum(1, keepdim=True).clamp(1)
-    return share @ rows
+    if max_norm is not None:
+        _renormed(weight, input, max_norm, norm_type)
+    rows = _looked_up(input, weight, None, scale_grad_by_freq)
+    inside = None if padding_idx is None else input != padding_idx
+    bags = _rows_of(rows, inside) if input.ndim == 2 else _runs_of(rows, inside, offsets, include_last_offset)
+    return bags(mode, per_sample_weights)
+
+
+def _check_offsets(offsets, length, include_last):
+    if offsets.is_floating_point() or offsets.is_complex():
+        raise RuntimeError(f"embedding_bag: offsets must be integers, got {offsets.dtype}")
+    if include_last and not offsets.shape[0]:
+        raise RuntimeError("embedding_bag: include_last_offset needs at least one offset")
+    if not offsets.shape[0]:
+        return
+    if _known(offsets[0] != 0):
+        raise RuntimeError(f"embedding_bag: the first offset must be 0, got {int(offsets[0])}")
+    if _known(offsets[-1] > length):
+        raise RuntimeError(f"embedding_bag: the last offset {int(offsets[-1])} is beyond input's length {length}")
+    if _known((offsets[1:] < offsets[:-1]).any()):
+        raise RuntimeError("embedding_bag: offsets must not fall")
+
+
+def _rows_of(rows, inside):
+    """Reduces bags of one length, rows [B, L, D]."""
+
+    def reduce(mode, factors):
+        count, length, width = rows.shape
+        r = rows
+        if mode == "max":
+            if not length:
+                return tp.zeros((count, width), dtype=rows.dtype)
+            if inside is None:
+                return r.max(1).values
+            r = tp.where(inside.unsqueeze(-1), r, -math.inf).max(1).values
+            return tp.where(inside.any(1, keepdim=True), r, 0.0)
+        if inside is not None:
+            r = tp.where(inside.unsqueeze(-1), r, 0.0)
+        if factors is not None:
+            r = r * factors.unsqueeze(-1)
+        r = r.sum(1)
+        if mode == "mean":
+            r = r / (max(length, 1) if inside is None else inside.sum(1, keepdim=True).clamp(1))
+        return r
+
+    return reduce
+
+
+def _runs_of(rows, inside, offsets, include_last):
+    """Reduces runs of rows [n, D], whose starts are offsets."""
+    length, width = rows.shape
+    count = offsets.shape[0] - bool(include_last)
+    offsets = offsets.to(tp.int64)
+    place = tp.arange(length)
+    owner = tp.searchsorted(offsets[:count], place, right=True) - 1
+    if include_last:
+        before_end = place < offsets[count]
+        inside = before_end if inside is None else inside & before_end
+        owner = owner.clamp(0)
+
+    def reduce(mode, factors):
+        r = rows
+        if not count or not length:
+            return tp.zeros((count, width), dtype=rows.dtype) + 0.0 * rows.sum()
+        zeros = tp.zeros((count, width), dtype=rows.dtype)
+        if mode == "max":
+            if inside is not None:
+                r = tp.where(inside.unsqueeze(-1), r, -math.inf)
+            best = r.detach()
+            top = (zeros - math.inf).index_reduce(0, owner, best, "amax")
+            # the first of those that are largest gets the gradient; what is not a number counts as largest
+            hit = (best == top.index_select(0, owner)) | best.isnan()
+            if inside is not None:
+                hit = hit & inside.unsqueeze(-1)
+            first = tp.where(hit, place.unsqueeze(1), length)
+            none = tp.full((count, width), length, dtype=tp.int64)
+            first = none.index_reduce(0, owner, first, "amin")
+            return tp.where(first < length, rows.gather(0, first.clamp(0, length - 1)), 0.0)
+        if inside is not None:
+            r = tp.where(inside.unsqueeze(-1), r, 0.0)
+        if factors is not None:
+            r = r * factors.unsqueeze(-1)
+        r = zeros.index_add(0, owner, r)
+        if mode == "mean":
+            ones = tp.ones((length,), dtype=rows.dtype) if inside is None else inside.to(rows.dtype)
+            r = r / tp.zeros((count,), dtype=rows.dtype).index_add(0, owner, ones).clamp(1).unsqueeze(-1)
+        return r
+
+    return reduce
 
 
 # ---- losses ----
