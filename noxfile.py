@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tomllib
 import venv
+import zipfile
 
 import nox
 
@@ -292,8 +293,28 @@ def alone(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def languages(session: nox.Session) -> None:
-    """libtp as programs in other languages find it: pkg-config, CMake, shared and static, with and without BLAS."""
+    """Programs in C, C++, Rust, Fortran and Java with the libtp of the wheel and of Meson, in paths with spaces."""
+    session.install("numpy")
+    session.run("python", "tests/languages/reference.py", "--check")
     alone(session, "-Dbuildtype=debug")
+    place = BUILD / "the languages"
+    shutil.rmtree(place / "wheel", ignore_errors=True)
+    with zipfile.ZipFile(wheel(session, "core")) as packed:
+        packed.extractall(place / "wheel")
+    (described,) = (BUILD / "libtp alone" / "the prefix").rglob("libtp.pc")
+    session.run("python", "tests/languages/run.py", str(place), str(place / "wheel" / "tensorplay" / "lib"),
+                str(described.parent.parent))
+
+
+@nox.session
+def abi(session: nox.Session) -> None:
+    """The C ABI as recorded in libtp/abi, and programs compiled against the record; `-- --record` records it anew."""
+    if session.posargs:
+        session.run("python", "ci/abi.py", *session.posargs)
+        return
+    alone(session, "-Dbuildtype=debug")
+    (described,) = (BUILD / "libtp alone" / "the prefix").rglob("libtp.pc")
+    session.run("python", "ci/abi.py", "--check", "--library", str(described.parent.parent))
 
 
 # -- beside others ------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ def main():
     failed = False
     for name in sorted(set(filter(None, listed))):
         path = ROOT / name
-        if path.suffix not in KINDS or not path.is_file():
+        if path.suffix not in KINDS or not path.is_file() or name.startswith("libtp/abi/"):  # a record
             continue
         lines = path.read_bytes().count(b"\n")
         if lines > SOFT:

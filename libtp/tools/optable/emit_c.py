@@ -2,7 +2,6 @@
 
 import re
 
-from optable import emit_cpp
 from optable.formula import c_string, default_c, x_name
 from optable.rules import rule_names
 from optable.schema import PROMOTE, is_formula
@@ -563,7 +562,6 @@ def outputs(ops, names):
     """Files by name."""
     return {
         "tp/ops.h": ops_header(ops),
-        "tp/ops.hpp": emit_cpp.header(ops),
         "tpi_ops.h": tpi_ops_header(ops),
         "x_ops.h": x_ops_header(ops),
         "registry.c": registry(ops),
