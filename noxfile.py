@@ -332,7 +332,8 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def peer(session: nox.Session) -> None:
     """Values and behaviour side by side with PyTorch."""
-    install(session, *PACKAGES, also=(TORCH, "pytest", "expecttest"))
+    install(session, *PACKAGES, also=(TORCH, "pytest", "expecttest", "scipy"))
+    session.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/compose/test_beside.py")
     session.run("python", "tests/bench/peer.py", *session.posargs)
 
 
