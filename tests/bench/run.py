@@ -61,6 +61,11 @@ TARGETS = {
     "fft2, 512x512 complex": 1.1,
     "fft, 10007 complex": 1.1,
     "fft, 20000x16 complex": 1.1,
+    "per-sample gradients, two convolutions, batch 16": 0.5,
+    "ensemble of ten 784-128-128-10, batch 64": 0.7,
+    "gradients of an ensemble of ten, batch 64": 0.7,
+    "layer_norm, 2048x1024": 1.0,
+    "conv2d, 16x32x28x28, 64 filters 3x3": 1.1,
 }
 IMPORT, SIZE = "import beyond NumPy, with func and nn", "installed, with func and nn"
 IMPORT_SECONDS, SIZE_MEGABYTES = 0.15, 40
@@ -122,6 +127,44 @@ def workloads(library):
         "digamma, 1e6 positive floats": (tp.digamma, (positive,)),
         **array_workloads(tp, rng, floats),
         **fourier_workloads(tp, floats),
+        **network_workloads(tp, func, nn, rng, floats),
+    }
+
+
+def network_workloads(tp, func, nn, rng, floats):
+    def classes(n):
+        return tp.from_numpy(rng.integers(0, 10, n))
+
+    def convolutions(params, x):
+        (w1, b1), (w2, b2), (w3, b3), (w4, b4) = params
+        x = nn.relu(nn.conv2d(nn.relu(nn.conv2d(x.unsqueeze(0), w1, b1)), w2, b2))
+        return nn.relu(nn.max_pool2d(x, 2).reshape(-1) @ w3 + b3) @ w4 + b4
+
+    def sample_loss(params, x, y):
+        return nn.cross_entropy(convolutions(params, x).unsqueeze(0), y.unsqueeze(0))
+
+    def dense(params, x):
+        *hidden, (weight, bias) = params
+        for w, b in hidden:
+            x = nn.relu(x @ w + b)
+        return x @ weight + bias
+
+    def batch_loss(params, x, y):
+        return nn.cross_entropy(dense(params, x), y)
+
+    filters = [(floats(32, 1, 3, 3), floats(32)), (floats(64, 32, 3, 3), floats(64)), (floats(9216, 128), floats(128)),
+               (floats(128, 10), floats(10))]
+    ten = [(floats(10, i, o), floats(10, o)) for i, o in ((784, 128), (128, 128), (128, 10))]
+    images, labels = floats(64, 784), classes(64)
+    return {
+        "per-sample gradients, two convolutions, batch 16": (
+            func.vmap(func.grad(sample_loss), in_dims=(None, 0, 0)), (filters, floats(16, 1, 28, 28), classes(16))),
+        "ensemble of ten 784-128-128-10, batch 64": (func.vmap(dense, in_dims=(0, None)), (ten, images)),
+        "gradients of an ensemble of ten, batch 64": (
+            func.vmap(func.grad(batch_loss), in_dims=(0, None, None)), (ten, images, labels)),
+        "layer_norm, 2048x1024": (
+            lambda x, w, b: nn.layer_norm(x, (1024,), w, b), (floats(2048, 1024), floats(1024), floats(1024))),
+        "conv2d, 16x32x28x28, 64 filters 3x3": (nn.conv2d, (floats(16, 32, 28, 28), floats(64, 32, 3, 3))),
     }
 
 
