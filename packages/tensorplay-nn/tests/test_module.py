@@ -1,5 +1,7 @@
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -147,3 +149,25 @@ def test_convolution_against_its_definition():
         for j in range(3):
             out[0, :, i, j] = (w * p[0, None, :, i : i + 2, 2 * j : 2 * j + 3]).sum((1, 2, 3)) + b
     np.testing.assert_allclose(net(tp.tensor(x)).detach().numpy(), out)
+
+
+def test_a_model_trains_without_the_transforms_package():
+    code = """if 1:
+        import sys
+        sys.modules["tensorplay.func"] = None  # importing it fails
+        import tensorplay as tp
+        from tensorplay import nn
+        tp.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                            nn.Dropout(0.1), nn.Linear(12, 4), nn.LayerNorm(4), nn.Linear(4, 2))
+        x, y, losses = tp.randn(16, 1, 4, 4), tp.arange(16) % 2, []
+        for _ in range(40):
+            net.zero_grad()
+            losses.append(nn.functional.cross_entropy(net(x), y))
+            losses[-1].backward()
+            with tp.no_grad():
+                for p in net.parameters():
+                    p.sub_(p.grad * 0.3)
+        assert float(losses[-1]) < 0.5 * float(losses[0]), (float(losses[0]), float(losses[-1]))
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
