@@ -9,9 +9,11 @@ import tensorplay as tp
 from tensorplay.func import (
     functional_call,
     grad,
+    hessian,
     jacfwd,
     jacrev,
     jvp,
+    linearize,
     replace_all_batch_norm_modules_,
     stack_module_state,
     vjp,
@@ -29,8 +31,16 @@ def _layers():
             on = {"affine": affine, "track_running_stats": tracked, "dtype": D}
             yield f"batch-{affine}-{tracked}", lambda on=on: nn.BatchNorm1d(3, **on), (4, 3)
             yield f"batch2d-{affine}-{tracked}", lambda on=on: nn.BatchNorm2d(3, **on), (2, 3, 2, 2)
+            yield f"batch3d-{affine}-{tracked}", lambda on=on: nn.BatchNorm3d(2, **on), (2, 2, 1, 2, 1)
             yield f"instance-{affine}-{tracked}", lambda on=on: nn.InstanceNorm1d(3, **on), (2, 3, 4)
+            yield f"instance2d-{affine}-{tracked}", lambda on=on: nn.InstanceNorm2d(2, **on), (1, 2, 2, 2)
+            yield f"instance3d-{affine}-{tracked}", lambda on=on: nn.InstanceNorm3d(2, **on), (2, 2, 1, 2)
+            mean = {**on, "momentum": None}
+            yield f"batch-mean-{affine}-{tracked}", lambda on=mean: nn.BatchNorm1d(2, **on), (3, 2)
         yield f"group-{affine}", lambda a=affine: nn.GroupNorm(1, 3, affine=a, dtype=D), (4, 3)
+        on = {"bias": False, "dtype": D}
+        yield f"group-no-bias-{affine}", lambda a=affine, on=on: nn.GroupNorm(2, 4, affine=a, **on), (2, 4, 2)
+        yield f"layer-no-bias-{affine}", lambda a=affine, on=on: nn.LayerNorm((2, 3), 1e-5, a, **on), (2, 3)
         yield f"layer-{affine}", lambda a=affine: nn.LayerNorm(3, elementwise_affine=a, dtype=D), (4, 3)
         yield f"rms-{affine}", lambda a=affine: nn.RMSNorm(3, elementwise_affine=a, dtype=D), (4, 3)
     yield "response", lambda: nn.LocalResponseNorm(2, 0.5), (2, 3, 4)
@@ -114,6 +124,56 @@ def test_pairs_of_transforms_are_the_loop(name, training):
     whole = grad(lambda u: vmap(f)(u).sum())(xs)
     each = tp.stack([grad(f)(a) for a in xs.unbind(0)])
     np.testing.assert_allclose(whole.numpy(), each.numpy(), rtol=1e-9, atol=1e-9)
+
+
+# each makes of a scalar function a function of the same argument, which gives one tensor
+INNER = {
+    "vmap": lambda f, t: lambda u: vmap(f)(tp.stack([u, u * 2 + 0.5])),
+    "grad": lambda f, t: grad(f),
+    "vjp": lambda f, t: lambda u: vjp(lambda v: f(v) * v, u)[1](t)[0],
+    "jvp": lambda f, t: lambda u: jvp(f, (u,), (t,))[1],
+    "linearize": lambda f, t: lambda u: linearize(f, u)[1](t),
+    "jacrev": lambda f, t: jacrev(lambda v: f(v) * v.sum()),
+    "jacfwd": lambda f, t: jacfwd(lambda v: f(v) * v.sum()),
+    "hessian": lambda f, t: lambda u: (hessian(f)(u).reshape(u.numel(), -1) @ t.reshape(-1)),
+}
+# each gives the derivative of sum(g * c) along t
+OUTER = {
+    "grad": lambda g, c, u, t: (grad(lambda v: (g(v) * c).sum())(u) * t).sum(),
+    "vjp": lambda g, c, u, t: (vjp(g, u)[1](c)[0] * t).sum(),
+    "jvp": lambda g, c, u, t: (jvp(g, (u,), (t,))[1] * c).sum(),
+    "linearize": lambda g, c, u, t: (linearize(g, u)[1](t) * c).sum(),
+    "jacrev": lambda g, c, u, t: ((jacrev(g)(u) * t).reshape(*c.shape, -1).sum(-1) * c).sum(),
+    "jacfwd": lambda g, c, u, t: ((jacfwd(g)(u) * t).reshape(*c.shape, -1).sum(-1) * c).sum(),
+}
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_transform_of_every_transform(name, training):
+    layer, x, w, state = _made(name, training)
+    f = _loss(layer, w, state)
+    rng = np.random.default_rng(7)
+    t = tp.tensor(rng.standard_normal(x.shape))
+    xs = tp.stack([x, x.flip(0) - x * x])
+    for what, make in INNER.items():
+        g = make(f, t)
+        value = g(x)
+        c = tp.tensor(rng.standard_normal(value.shape))
+        want = float((_difference(g, x, t, 1e-5) * c).sum())
+        for outer, along in OUTER.items():
+            scale = max(1.0, float(value.abs().max()))
+            got = float(along(g, c, x, t))
+            assert abs(got - want) <= 2e-6 * max(abs(want), scale), (outer, what, got, want)
+        got, want = vmap(g)(xs), tp.stack([g(a) for a in xs.unbind(0)])
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-9, atol=1e-9, err_msg=f"vmap of {what}")
+
+        def second(u, g=g, c=c):
+            return (grad(lambda v: (g(v) * c).sum())(u) * t).sum()
+
+        h = hessian(lambda v, g=g, c=c: (g(v) * c).sum())(x).reshape(x.numel(), -1)
+        got, want = float(t.reshape(-1) @ h @ t.reshape(-1)), float(_difference(second, x, t, 1e-5))
+        assert abs(got - want) <= 5e-6 * max(1.0, abs(want), float(h.abs().max())), ("hessian", what, got, want)
 
 
 class Net(nn.Module):

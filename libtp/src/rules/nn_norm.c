@@ -222,7 +222,7 @@ int c_layer_norm(tp_call *c)
         if (weight && r) r = x_mul(r, x_reshape_to(narrowed(weight, r->dtype), 1, &n));
         if (bias && r) r = x_add(r, x_reshape_to(narrowed(bias, r->dtype), 1, &n), &tpi_one);
     }
-    if (r && r->ndim != x->ndim) r = x_reshape_to(r, x->ndim, x->shape);
+    if (rows != wide) r = x_reshape_to(r, x->ndim, x->shape);
     return scope_result(&s, c, narrowed(r, x->dtype));
 }
 

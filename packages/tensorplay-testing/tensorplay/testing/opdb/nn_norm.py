@@ -42,6 +42,7 @@ def _trailing_samples(bias, eps):
                 yield Sample((x(*shape), normal, x(*normal), x(*normal)))
                 yield Sample((x(*shape), normal), {"bias": x(*normal)})
         yield Sample((x(0, 3), [3]))
+        yield Sample((x(2, 3), [2, 3], x(2, 3)), note="one row of as many dimensions")
         yield Sample((x(2, 301), [301], x(301)), grad=False, note="vector loops")
         yield Sample((x(3, 4), [4], x(4)), {"eps": eps})
 
