@@ -1,6 +1,7 @@
 /* The public norms. */
 #include <math.h>
 
+#include "rules/matmul_util.h"
 #include "rules/reduce_util.h"
 
 static double number(const tp_val *v)
@@ -51,13 +52,6 @@ int c_norm(tp_call *c)
     return vector_norm(c, strcmp(c->op->name, "norm") ? "vector_norm" : "norm", number(&c->args[1]));
 }
 
-int c_norm_str(tp_call *c)
-{
-    const char *p = c->args[1].v.str;
-    if (strcmp(p, "fro")) return tpi_fail(TP_ERR_VALUE, "norm: p must be a number or \"fro\", got \"%s\"", p);
-    return vector_norm(c, "norm", 2);
-}
-
 /* Two distinct dimensions in the order given. */
 static int matrix_dims(const char *op, T self, const tp_val *dim, int *row, int *col)
 {
@@ -78,15 +72,28 @@ static int matrix_dims(const char *op, T self, const tp_val *dim, int *row, int 
     return *row != *col ? 0 : tpi_fail(TP_ERR_VALUE, "%s: dim names dimension %d twice", op, *row);
 }
 
+/* The largest, smallest or all singular values of the matrices in two dimensions. */
+static T of_singular_values(const char *op, T x, int row, int col, double ord, bool keepdim)
+{
+    const int64_t from[2] = {row, col}, to[2] = {-2, -1};
+    int64_t back[2] = {row < col ? row : col, row < col ? col : row};
+    T values = x_lin_svdvals(x_movedim(x, from, 2, to, 2), op);
+    if (tpi_bad()) return NULL;
+    int64_t last = values->ndim - 1;
+    T r = ord == 0  ? x_sum_dims(values, &last, 1, false)
+          : ord > 0 ? x_amax_dims(values, &last, 1, false)
+                    : x_amin_dims(values, &last, 1, false);
+    return keepdim ? x_unsqueeze_at(x_unsqueeze_at(r, (int)back[0]), (int)back[1]) : r;
+}
+
 static int matrix_norm(tp_call *c, const char *op, double ord)
 {
     T self = arg_t(&c->args[0]);
     int row, col, rc = matrix_dims(op, self, &c->args[2], &row, &col);
     if (rc) return rc;
-    if (fabs(ord) == 2)
-        return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "%s: ord %g needs singular values, which are not there yet", op, ord);
-    if (fabs(ord) != 1 && !isinf(ord))
-        return tpi_fail(TP_ERR_VALUE, "%s: ord %g is no norm of matrices (1, -1, inf, -inf, \"fro\")", op, ord);
+    if (fabs(ord) != 1 && fabs(ord) != 2 && !isinf(ord))
+        return tpi_fail(TP_ERR_VALUE, "%s: ord %g is no norm of matrices (1, -1, 2, -2, inf, -inf, \"fro\", \"nuc\")",
+                        op, ord);
     int64_t add = fabs(ord) == 1 ? row : col, best = fabs(ord) == 1 ? col : row;
     bool keepdim = arg_b(&c->args[3]);
     tpi_scope s;
@@ -94,6 +101,8 @@ static int matrix_norm(tp_call *c, const char *op, double ord)
     T x, r = NULL;
     if ((rc = checked(c, op, &x))) {
         s.failed = rc;
+    } else if (fabs(ord) == 2) {
+        r = of_singular_values(op, x, row, col, ord, keepdim);
     } else {
         T sums = x_norm_dims(x, 1, &add, 1, true);
         int64_t both[2] = {best, add};
@@ -106,19 +115,30 @@ static int matrix_norm(tp_call *c, const char *op, double ord)
     return scope_result(&s, c, r);
 }
 
-static int frobenius(tp_call *c, const char *op)
+static int named_norm(tp_call *c, const char *op)
 {
     const char *ord = c->args[1].v.str;
-    int row, col, rc = matrix_dims(op, arg_t(&c->args[0]), &c->args[2], &row, &col);
-    if (rc) return rc;
-    if (!strcmp(ord, "nuc"))
-        return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "%s: ord \"nuc\" needs singular values, which are not there yet", op);
-    if (strcmp(ord, "fro")) return tpi_fail(TP_ERR_VALUE, "%s: ord must be a number or \"fro\", got \"%s\"", op, ord);
-    return vector_norm(c, op, 2);
+    int row, col, rc;
+    if (strcmp(ord, "fro") && strcmp(ord, "nuc"))
+        return tpi_fail(TP_ERR_VALUE, "%s: ord must be a number, \"fro\" or \"nuc\", got \"%s\"", op, ord);
+    if ((rc = matrix_dims(op, arg_t(&c->args[0]), &c->args[2], &row, &col))) return rc;
+    if (!strcmp(ord, "fro")) return vector_norm(c, op, 2);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T x, r = NULL;
+    if ((rc = checked(c, op, &x))) s.failed = rc;
+    else r = of_singular_values(op, x, row, col, 0, arg_b(&c->args[3]));
+    return scope_result(&s, c, r);
+}
+
+int c_norm_str(tp_call *c)
+{
+    /* The Frobenius norm is that of any number of dimensions here. */
+    return strcmp(c->args[1].v.str, "fro") ? named_norm(c, "norm") : vector_norm(c, "norm", 2);
 }
 
 int c_matrix_norm(tp_call *c) { return matrix_norm(c, "matrix_norm", number(&c->args[1])); }
-int c_matrix_norm_str(tp_call *c) { return frobenius(c, "matrix_norm"); }
+int c_matrix_norm_str(tp_call *c) { return named_norm(c, "matrix_norm"); }
 
 int c_linalg_norm(tp_call *c)
 {
@@ -129,4 +149,4 @@ int c_linalg_norm(tp_call *c)
     return matrix_norm(c, "norm", number(ord));
 }
 
-int c_linalg_norm_str(tp_call *c) { return frobenius(c, "norm"); }
+int c_linalg_norm_str(tp_call *c) { return named_norm(c, "norm"); }

@@ -24,6 +24,7 @@ _FAMILIES = (
     "linalg",
     "linalg_solve",
     "linalg_factor",
+    "linalg_spectral",
     "random",
     "nn",
     "nn_norm",
