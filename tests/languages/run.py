@@ -73,7 +73,11 @@ def c(libtp, folder):
 
 
 def cpp(libtp, folder):
-    run("c++", "-std=c++17", *STRICT, "-fsyntax-only", HERE / "cpp" / "network.cpp", *libtp.flags)
+    run("c++", "-std=c++20", *STRICT, "-fsyntax-only", HERE / "cpp" / "network.cpp", *libtp.flags)
+    # Leaks of the wrapper, and what it does to memory; the library is as it is.
+    run("c++", "-std=c++17", *STRICT, "-g", "-fsanitize=address,undefined", HERE / "cpp" / "wrapper.cpp", *libtp.flags,
+        "-o", folder / "wrapper")
+    run(folder / "wrapper", env={"LD_LIBRARY_PATH": str(libtp.lib), "ASAN_OPTIONS": "detect_leaks=1"})
     return with_cmake(libtp, folder, "CXX", [HERE / "cpp" / "network.cpp"])
 
 

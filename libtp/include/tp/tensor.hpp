@@ -135,21 +135,22 @@ class Tensor
     {
         return take(tp_from_data(values, DtypeOf<V>::value, static_cast<int>(shape.size()), shape.data()));
     }
+    /* Of a list without a shape: one dimension. */
     template <class V> static Tensor from(const std::vector<V> &values, std::vector<std::int64_t> shape = {-1})
     {
-        std::int64_t n = 1;
-        if (shape.size() == 1 && shape[0] == -1) shape[0] = static_cast<std::int64_t>(values.size());
-        for (std::int64_t size : shape) n *= size;
-        if (n != static_cast<std::int64_t>(values.size()))
-            throw Error(TP_ERR_VALUE, "Tensor::from: " + std::to_string(values.size()) + " values for a shape of " +
-                                          std::to_string(n) + " elements");
-        return from(values.data(), shape);
+        if constexpr (std::is_same<V, bool>::value) { /* which has no memory of bools */
+            std::unique_ptr<bool[]> plain(new bool[values.size() + 1]);
+            for (std::size_t i = 0; i < values.size(); i++) plain[i] = values[i];
+            return from(plain.get(), fitting(values.size(), std::move(shape)));
+        } else {
+            return from(values.data(), fitting(values.size(), std::move(shape)));
+        }
     }
     template <class V> static Tensor from(std::initializer_list<V> values, std::vector<std::int64_t> shape = {-1})
     {
-        return from(std::vector<V>(values), std::move(shape));
+        return from(values.begin(), fitting(values.size(), std::move(shape)));
     }
-    /* Tensors of the memory itself, which `owner` keeps alive. */
+    /* A tensor of the memory itself, which `owner` keeps alive. */
     template <class V>
     static Tensor borrow(V *values, const std::vector<std::int64_t> &shape, std::shared_ptr<void> owner = {})
     {
@@ -234,6 +235,17 @@ class Tensor
     }
 
   private:
+    static std::vector<std::int64_t> fitting(std::size_t count, std::vector<std::int64_t> shape)
+    {
+        std::int64_t n = 1, have = static_cast<std::int64_t>(count);
+        if (shape.size() == 1 && shape[0] == -1) shape[0] = have;
+        for (std::int64_t size : shape) n *= size;
+        if (n != have)
+            throw Error(TP_ERR_VALUE, "Tensor::from: " + std::to_string(have) + " values for a shape of " +
+                                          std::to_string(n) + " elements");
+        return shape;
+    }
+
     tp_tensor *t_ = nullptr;
 };
 

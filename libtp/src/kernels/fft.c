@@ -98,7 +98,8 @@ static int64_t smooth_length(int64_t least)
 
 static void *table(fft_plan *p, int64_t n)
 {
-    size_t bytes = (size_t)n * (p->dtype == TP_FLOAT32 ? sizeof(float) : sizeof(double));
+    /* Never none: a leak checker knows no block by a pointer to its end. */
+    size_t bytes = (size_t)(n ? n : 1) * (p->dtype == TP_FLOAT32 ? sizeof(float) : sizeof(double));
     char *block = tpi_alloc(bytes + 64); /* its size in front, for the release */
     if (!block) return NULL;
     memcpy(block, &bytes, sizeof bytes);
