@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "levels/levels.h"
+#include "tp/ops.h"
 #include "tpi_ops.h"
 
 /* One visited node and the cotangents of its outputs that have arrived. */
@@ -11,7 +12,7 @@ typedef struct task {
     tp_node *node;
     tp_tensor **grads;       /* nouts entries */
     tp_tensor *one;          /* storage of `grads` for the usual single output */
-    bool owned;              /* grads[0] is a sum made here, which may be added to in place */
+    bool owned;              /* grads[0] is nobody else's and may be added to in place */
     bool needed;
 } task;
 
@@ -120,6 +121,19 @@ static int64_t heap_pop(engine *e)
     return top;
 }
 
+/* Memory that only this handle has. */
+static bool alone(const tp_tensor *g)
+{
+    return !g->base && g->kind == TPI_DENSE && atomic_load(&g->refs) == 1 && atomic_load(&g->storage->refs) == 1 &&
+           !g->storage->foreign && tpi_contiguous(g);
+}
+
+/* May a cotangent like g be added in place to what has arrived at output nr of t, which is `sum`? */
+static bool in_place(const task *t, uint32_t nr, const tp_tensor *sum, const tp_tensor *g)
+{
+    return t->owned && nr == 0 && !sum->level && !g->level && sum->dtype == g->dtype && atomic_load(&sum->refs) == 1;
+}
+
 /* Adds g (consumed) to what has arrived at output nr of node. */
 static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g)
 {
@@ -135,15 +149,14 @@ static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g)
         return rc;
     }
     slot += nr;
+    task *t = &e->tasks[at];
     if (!*slot) {
         *slot = g;
+        if (nr == 0) t->owned = alone(g);
         return TP_OK;
     }
     tp_val a[3] = {val_t(*slot), val_t(g), val_s(&tpi_one)};
-    task *t = &e->tasks[at];
-    if (t->owned && nr == 0 && !(*slot)->level && !g->level && (*slot)->dtype == g->dtype &&
-        atomic_load(&(*slot)->refs) == 1)
-        rc = tpi_call_inplace(&tpi_op_add, a);
+    if (in_place(t, nr, *slot, g)) rc = tpi_call_inplace(&tpi_op_add, a);
     else {
         tp_tensor *sum = NULL;
         rc = tpi_call(&tpi_op_add, a, &sum);
@@ -154,6 +167,32 @@ static int deliver(engine *e, tp_node *node, uint32_t nr, tp_tensor *g)
         }
     }
     tp_release(g);
+    return rc;
+}
+
+/* The cotangent of a piece, as zeros of the whole with the piece written in, would make n pieces cost n wholes: where
+ * the whole has a sum already, the piece is added to its part of that, and *done says so. */
+static int add_piece(engine *e, const tpi_engine_call *c, tp_node *n, tp_tensor *g, bool *done)
+{
+    const tpi_edge *d = n->edges;
+    *done = false;
+    if (c->create_graph || n->kind != TPI_NODE_OP || n->freed || (n->op != &tpi_op_select && n->op != &tpi_op_slice) ||
+        !g || !d->node)
+        return TP_OK;
+    int64_t at = find(e, d->node, NULL);
+    if (at < 0) return TP_ERR_MEMORY;
+    task *t = &e->tasks[at];
+    tp_tensor **sum = grads_of(t);
+    if ((c->prune && !t->needed) || !sum || !*sum || !in_place(t, d->nr, *sum, g)) return TP_OK;
+    const tp_val *a = n->args;
+    tp_tensor *part = n->op == &tpi_op_select ? tp_select(*sum, arg_i(&a[1]), arg_i(&a[2]))
+                                              : tp_slice(*sum, arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]));
+    if (!part) return tp_error_code();
+    tp_val v[3] = {val_t(part), val_t(g), val_s(&tpi_one)};
+    int rc = tpi_call_inplace(&tpi_op_add, v);
+    tp_release(part);
+    if (!rc && !c->retain) tpi_node_free_saved(n);
+    *done = !rc;
     return rc;
 }
 
@@ -293,7 +332,10 @@ int tpi_engine_run(const tpi_engine_call *c)
                 }
             }
             memset(in, 0, sizeof *in * (size_t)n->nedges);
-            rc = tpi_node_backward(n, grads, c->create_graph, c->retain, in);
+            bool done;
+            rc = add_piece(&e, c, n, grads[0], &done);
+            grads = grads_of(&e.tasks[at]); /* which may have moved */
+            if (!rc && !done) rc = tpi_node_backward(n, grads, c->create_graph, c->retain, in);
             for (int i = 0; i < n->nedges; i++) {
                 if (!in[i]) continue;
                 const tpi_edge *d = &n->edges[i];
@@ -324,9 +366,7 @@ int tpi_gcell_add(tpi_gcell *g, tp_tensor *grad)
     int rc = TP_OK;
     pthread_mutex_lock(&g->lock);
     tp_tensor *old = g->grad, *made = NULL;
-    bool alone = !grad->base && grad->kind == TPI_DENSE && atomic_load(&grad->refs) == 1 &&
-                 atomic_load(&grad->storage->refs) == 1 && !grad->storage->foreign && tpi_contiguous(grad);
-    if (!old && alone) made = tpi_retain(grad);
+    if (!old && alone(grad)) made = tpi_retain(grad);
     else if (!old) { /* a.grad and b.grad of a + b must not be one tensor */ tp_val a = val_t(grad);
         rc = tpi_call(&tpi_op_clone, &a, &made);
     } else {

@@ -284,7 +284,7 @@ _SPLITS = (
     c((5,), 7),
     c((0, 3), 2),
     c((0, 3), 2, 1),
-    c((2, 13), 2, 1),
+    c((2, 19), 2, 1),
 )
 _FIRST = {"0-d": "has no dimension"}
 
@@ -297,7 +297,7 @@ def _lists(name, samples, reference, **options):
 _lists("split", cases(*_SPLITS), _split)
 _lists(
     "split_with_sizes",
-    cases(c((5, 3), (1, 4)), c((5, 3), [2, 0, 1], 1), c((0, 3), (0, 0)), c((9, 2), (1, 2, 0, 3, 2, 1))),
+    cases(c((5, 3), (1, 4)), c((5, 3), [2, 0, 1], 1), c((0, 3), (0, 0)), c((13, 2), (1, 2, 0, 3, 2, 1, 1, 0, 2, 1))),
     _split,
 )
 alias("split", "unsafe_split")
@@ -311,7 +311,7 @@ def _tensor_split(a, at, dim=0):
 def _tensor_splits(rng, dtype):
     yield from cases(
         c((5, 3), 2), c((5, 3), 4, 1), c((5, 3), (1, 3)), c((5, 3), (2, 1, 9), 1), c((5, 3), (1, -1)), c((0, 3), 2),
-        c((11, 2), 7),
+        c((11, 2), 9),
     )(rng, dtype)
     for at, dim in ((np.array(2), 0), (np.array([1, 2]), 1)):
         yield Sample((make(rng, dtype, 5, 3), at, dim), fixed=(1,))
@@ -326,12 +326,12 @@ def _chunk(a, chunks, dim=0):
     return _split(a, size, dim) if size else (a,) * chunks
 
 
-_CHUNKS = c((5, 3), 2), c((5, 3), 3, 1), c((5,), 7), c((0, 3), 2, 1), c((6, 2), 4), c((0, 3), 3), c((2, 11), 6, 1)
+_CHUNKS = c((5, 3), 2), c((5, 3), 3, 1), c((5,), 7), c((0, 3), 2, 1), c((6, 2), 4), c((0, 3), 3), c((2, 11), 10, 1)
 _lists("chunk", cases(*_CHUNKS), _chunk)
 alias("chunk", "unsafe_chunk")
 _lists(
     "unbind",
-    cases(c((3, 4)), c((3, 4), 1), c((3,)), c((2, 3, 4), -1), c((2, 0)), c((9, 2))),
+    cases(c((3, 4)), c((3, 4), 1), c((3,)), c((2, 3, 4), -1), c((2, 0)), c((11, 2))),
     lambda a, dim=0: tuple(np.moveaxis(a, dim, 0)),
 )
 
