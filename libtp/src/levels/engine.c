@@ -182,11 +182,11 @@ static int add_piece(engine *e, const tpi_engine_call *c, tp_node *n, tp_tensor 
     int64_t at = find(e, d->node, NULL);
     if (at < 0) return TP_ERR_MEMORY;
     task *t = &e->tasks[at];
-    tp_tensor **sum = grads_of(t);
-    if ((c->prune && !t->needed) || !sum || !*sum || !in_place(t, d->nr, *sum, g)) return TP_OK;
+    tp_tensor *sum = t->node->nouts == 1 ? t->one : t->grads ? t->grads[0] : NULL;
+    if ((c->prune && !t->needed) || !sum || !in_place(t, d->nr, sum, g)) return TP_OK;
     const tp_val *a = n->args;
-    tp_tensor *part = n->op == &tpi_op_select ? tp_select(*sum, arg_i(&a[1]), arg_i(&a[2]))
-                                              : tp_slice(*sum, arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]));
+    tp_tensor *part = n->op == &tpi_op_select ? tp_select(sum, arg_i(&a[1]), arg_i(&a[2]))
+                                              : tp_slice(sum, arg_i(&a[1]), arg_i(&a[2]), arg_i(&a[3]), arg_i(&a[4]));
     if (!part) return tp_error_code();
     tp_val v[3] = {val_t(part), val_t(g), val_s(&tpi_one)};
     int rc = tpi_call_inplace(&tpi_op_add, v);

@@ -80,9 +80,16 @@ static T spaced(const char *op, tp_call *c, bool tensors, const tp_val *dtype_ar
     if (steps < 0) return tpi_rule_fail(TP_ERR_VALUE, "%s: steps must not be negative, got %lld", op, (long long)steps);
     bool complex = tpi_is_complex(a->dtype) || tpi_is_complex(b->dtype);
     if (whole && !complex) a = x_trunc(a), b = x_trunc(b);
-    T up = x_linspace(&zero, &tpi_one, steps, TP_FLOAT64), down = x_rsub_f(up, 1);
     int dtype = complex ? TP_COMPLEX128 : TP_FLOAT64;
-    return x_add(x_mul(x_to_dtype(a, dtype), down), x_mul(x_to_dtype(b, dtype), up), &tpi_one);
+    a = x_to_dtype(a, dtype), b = x_to_dtype(b, dtype);
+    if (steps < 2) return steps ? x_unsqueeze_at(a, 0) : x_slice(x_unsqueeze_at(a, 0), 0, 0, 0, 1);
+    /* As the kernel does it for numbers: the first half counts from a, the second from b, so that both are met. */
+    int64_t half = steps / 2;
+    tp_scalar last = {.tag = TP_SCALAR_INT, .v.i = half - 1}, rest = {.tag = TP_SCALAR_INT, .v.i = steps - 1 - half};
+    T step = x_div_f(x_sub(b, a, &tpi_one), (double)(steps - 1));
+    T parts[2] = {x_add(a, x_mul(step, x_linspace(&zero, &last, half, TP_FLOAT64)), &tpi_one),
+                  x_sub(b, x_mul(step, x_linspace(&rest, &zero, steps - half, TP_FLOAT64)), &tpi_one)};
+    return tpi_bad() ? NULL : x_cat(parts, 2, 0);
 }
 
 static int spaced_result(tp_call *c, tpi_scope *s, T r, int arg)

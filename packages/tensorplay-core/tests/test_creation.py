@@ -190,6 +190,9 @@ def test_full_and_ranges():
     with pytest.raises(TypeError):
         tp.arange("a")
     np.testing.assert_allclose(tp.linspace(0, 1, 5).numpy(), np.linspace(0, 1, 5))
+    for low, high, n in ((-3, 3, 4), (0.1, 0.7, 7), (5, 5, 3), (1e9, -3.5, 8), (2, 9, 1), (2, 9, 0)):
+        ends = tp.tensor(low, dtype=tp.float64), tp.tensor(high, dtype=tp.float64)
+        assert tp.linspace(*ends, n, dtype=tp.float64).equal(tp.linspace(low, high, n, dtype=tp.float64))
     assert tp.linspace(0, 1, 0).shape == (0,) and tp.linspace(2, 5, 1).tolist() == [2]
     np.testing.assert_array_equal(tp.eye(2, 3).numpy(), np.eye(2, 3))
     assert tp.eye(2).shape == (2, 2)

@@ -103,6 +103,16 @@ def test_two_consumers_whose_cotangents_are_one_tensor():
     np.testing.assert_array_equal(x.grad.numpy(), want)
 
 
+def test_pieces_of_one_of_several_results():
+    x = tp.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]], requires_grad=True)
+    values, order = x.sort(1)
+    (values[0, 2] * 2).backward(retain_graph=True)
+    assert x.grad.tolist() == [[2, 0, 0], [0, 0, 0]]
+    x.grad = None
+    (values[0, 2] * 2 + (values[1] * 3).sum() + values[:, 1].sum() + values.sum()).backward()
+    assert x.grad.tolist() == [[3, 1, 2], [5, 4, 4]]
+
+
 def test_second_derivatives():
     x = leaf()
     value, want = pieces(x)

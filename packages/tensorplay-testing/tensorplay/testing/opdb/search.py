@@ -184,7 +184,7 @@ def _histogram_calls(rng, dtype):
         return _binned(rng, dtype, *shape)
 
     yield sample(x(3, 4), 4, range=[-2.0, 2.0])
-    yield Sample((x(20), 4), grad=False)
+    yield Sample((round_to(np.append(np.clip(x(18), -1.9, 1.9), [-2.0, 2.0]), dtype), 4), grad=False)
     yield sample(x(), 2, range=[-2.5, 2.5])
     yield sample(x(0, 3), 2)
     edges = round_to(np.array([-2.0, -0.5, 0.0, 2.0]), dtype)
