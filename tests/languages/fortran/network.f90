@@ -120,14 +120,16 @@ program main
     use network_functions
     implicit none
     type(c_ptr) :: args(n_args), sample(n_args), tangents(n_args), grads(2), jacobian(1), gradient(1), product(1)
+    type(c_ptr) :: hessian(1), applied, cotangents(n_args)
     real(c_double) :: got_w1(5, 4, 3), got_w2(5, 2, 4), got_jacobian(2, 3), got_product(4, 3), row(4)
     integer(c_int) :: status, dims(n_args)
     integer :: bad, k
-    type(tp_function) :: network_f, grad_f
+    type(tp_function) :: network_f, grad_f, loss_f
     bad = 0
     if (tp_abi_version() /= TP_ABI) error stop 'another ABI than the module''s'
 
     network_f = tp_make_function(c_funloc(network_call))
+    loss_f = tp_make_function(c_funloc(loss_call))
     grad_f = tp_make_function(c_funloc(grad_call))
     args(w1) = tp_from(values(5, 3, 4, 3))
     row = pack(values(3, 11, 1, 4), .true.)
@@ -172,6 +174,29 @@ program main
     call compare('Hessian-vector product by W1', status == TP_OK .and. all(abs(got_product - &
         reshape(hessian_product, [4, 3], order=[2, 1])) < 1d-12), bad)
 
+    ! The same by other ways: forward mode, the whole Hessian, a vjp of the loss with the cotangent one.
+    call tp_release(jacobian(1))
+    jacobian = c_null_ptr
+    status = tp_jacfwd(network_f, sample, int(n_args, c_int64_t), [x - 1_c_int64_t], 1_c_int64_t, n_results=1_c_int64_t, &
+        jacobians=jacobian)
+    if (status /= TP_OK) print *, tp_message()
+    status = tp_get(jacobian(1), got_jacobian)
+    call compare('the Jacobian by forward mode', status == TP_OK .and. all(abs(got_jacobian - &
+        reshape(jacobian_of_y, [2, 3], order=[2, 1])) < 1d-12), bad)
+    hessian = c_null_ptr
+    status = tp_hessian(loss_f, args, int(n_args, c_int64_t), [w1 - 1_c_int64_t], 1_c_int64_t, hessian)
+    if (status /= TP_OK) print *, tp_message()
+    applied = tp_tensordot(hessian(1), tangents(w1), 2_c_int64_t)
+    status = tp_get(applied, got_product)
+    call compare('the product by the whole Hessian', status == TP_OK .and. all(abs(got_product - &
+        reshape(hessian_product, [4, 3], order=[2, 1])) < 1d-12), bad)
+    cotangents = c_null_ptr
+    status = tp_vjp(loss_f, args, int(n_args, c_int64_t), n_results=1_c_int64_t, grads=cotangents)
+    if (status /= TP_OK) print *, tp_message()
+    status = tp_get(cotangents(w1), got_product)
+    call compare('the gradient of all samples by vjp', status == TP_OK .and. all(abs(got_product - &
+        sum(got_w1, dim=1)) < 1d-12), bad)
+
     ! A failure is a null pointer and a message.
     if (c_associated(tp_matmul(args(w1), args(w1)))) bad = bad + 1
     print '(a, a)', 'as it should be: ', tp_message()
@@ -180,12 +205,15 @@ program main
     do k = 1, n_args
         call tp_release(args(k))
         call tp_release(tangents(k))
+        call tp_release(cotangents(k))
     end do
     call tp_release(grads(1))
     call tp_release(grads(2))
     call tp_release(jacobian(1))
     call tp_release(gradient(1))
     call tp_release(product(1))
+    call tp_release(hessian(1))
+    call tp_release(applied)
     if (tp_live_tensors() /= 0) bad = bad + 1
     if (bad /= 0) error stop
 end program main

@@ -117,6 +117,21 @@ public final class Network {
         Tensor[] product = Tp.jvp(Tp.grad(loss, 0), args, along, 1);
         agree("Hessian-vector product by W1", product[1], HESSIAN_PRODUCT);
 
+        Tensor one = Tensor.of(new double[] {1}); // without dimensions, like the loss
+        Tensor[] cotangents = Tp.vjp(loss, args, new Tensor[] {one});
+        double[] sums = new double[12];
+        for (int k = 0; k < GRAD_W1.length; k++) {
+            sums[k % 12] += GRAD_W1[k];
+        }
+        agree("the gradient of all samples by vjp", cotangents[1], sums);
+        Tensor[] hessian = Tp.hessian(loss, 0).apply(args);
+        try (Tensor applied = Tp.tensor("tp_tensordot", hessian[0], v, 2L)) {
+            agree("the product by the whole Hessian", applied, HESSIAN_PRODUCT);
+        }
+        closeAll(cotangents);
+        closeAll(hessian);
+        one.close();
+
         // What a function throws comes out as it went in, through two levels.
         IllegalStateException own = new IllegalStateException("of my own");
         try {
