@@ -81,6 +81,18 @@ def cases():
         yield f"MaxPool{n}d", (2,), {"ceil_mode": True}, (x(*image),)
         yield f"AvgPool{n}d", (3,), {"stride": 2, "padding": 1}, (x(*image),)
         yield f"AdaptiveAvgPool{n}d", (3,), {}, (x(*image),)
+        yield f"AdaptiveMaxPool{n}d", (3,), {}, (x(*image),)
+        yield f"AdaptiveMaxPool{n}d", (2,), {"return_indices": True}, (x(*image[1:]),)
+        yield f"LPPool{n}d", (2, 2), {}, (x(*image),)
+        yield f"LPPool{n}d", (1.5, 3), {"stride": 2, "ceil_mode": True}, (unit(*image),)
+        small = (2, 4, *(s // 2 for s in side))
+        places = [[RNG.permutation(int(np.prod([2 * s for s in small[2:]])))[: int(np.prod(small[2:]))]
+                   for _ in range(4)] for _ in range(2)]
+        yield f"MaxUnpool{n}d", (2,), {}, (x(*small), np.array(places).reshape(small))
+        if n > 1:
+            places = {"_random_samples": torch.as_tensor(unit(2, 4, n))}
+            yield f"FractionalMaxPool{n}d", (2, 2), places, (x(*image),)
+            yield f"FractionalMaxPool{n}d", ((2, 3, 2)[:n],), {"output_ratio": 0.5, **places}, (x(*image),)
         for affine in (True, False):
             for tracked in (True, False):
                 on = {"affine": affine, "track_running_stats": tracked}
@@ -146,6 +158,7 @@ def cases():
 
 
 def values(cls, tensor, dtype, args, kwargs, state, inputs, training):
+    kwargs = {k: tensor(v.numpy()) if isinstance(v, torch.Tensor) else v for k, v in kwargs.items()}
     module = cls(*args, **kwargs).to(dtype).train(training)
     if state is not None:
         module.load_state_dict({k: tensor(v) for k, v in state.items()})

@@ -21,6 +21,11 @@ def labels(classes, *shape):
     return lambda rng: tp.tensor(rng.integers(0, classes, shape))
 
 
+def places(*shape):
+    n = len(shape) - 2
+    return lambda rng: tp.tensor(rng.permutation(4**n)[: 2 * 2**n].reshape(shape))
+
+
 def share(*shape):
     return lambda rng: tp.tensor(rng.uniform(0.1, 0.9, shape))
 
@@ -114,6 +119,10 @@ for n, size in ((1, (5,)), (2, (5, 4)), (3, (3, 4, 3))):
            for name in ("Zero", "Reflection", "Replication", "Circular")},
         f"MaxPool{n}d": (lambda n=n: getattr(nn, f"MaxPool{n}d")(2, stride=1, padding=1), [x]),
         f"AvgPool{n}d": (lambda n=n: getattr(nn, f"AvgPool{n}d")(2, padding=1, count_include_pad=False), [x]),
+        f"AdaptiveMaxPool{n}d": (lambda n=n: getattr(nn, f"AdaptiveMaxPool{n}d")(2), [x]),
+        f"LPPool{n}d": (lambda n=n: getattr(nn, f"LPPool{n}d")(2, 2, stride=1), [x]),
+        f"MaxUnpool{n}d": (lambda n=n: getattr(nn, f"MaxUnpool{n}d")(2), [
+            image(1, 2, *[2] * n), places(1, 2, *[2] * n)]),
         f"AdaptiveAvgPool{n}d": (lambda n=n: getattr(nn, f"AdaptiveAvgPool{n}d")(2), [x]),
     }
 

@@ -7,7 +7,7 @@
 #include "kernels/shape.h"
 
 typedef struct window {
-    int64_t in, taps, out, stride, pad, dilation;
+    int64_t in, taps, out, stride, pad, dilation; /* taps 0: o * in / out to ceil((o + 1) * in / out) */
 } window;
 
 typedef struct pool_job {
@@ -25,6 +25,12 @@ static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline void taps_of(const window *w, int64_t o, int64_t *t0, int64_t *t1, int64_t *at)
 {
     int64_t first = o * w->stride - w->pad;
+    if (!w->taps) {
+        *at = o * w->in / w->out;
+        *t0 = 0;
+        *t1 = ((o + 1) * w->in + w->out - 1) / w->out - *at;
+        return;
+    }
     *t0 = first < 0 ? (-first + w->dilation - 1) / w->dilation : 0;
     *t1 = first < w->in ? min64(w->taps, (w->in - 1 - first) / w->dilation + 1) : 0;
     *at = first;

@@ -244,3 +244,126 @@ static int adaptive_avg_pool(tp_call *c, const char *op, int nd)
 int c_adaptive_avg_pool1d(tp_call *c) { return adaptive_avg_pool(c, "adaptive_avg_pool1d", 1); }
 int c_adaptive_avg_pool2d(tp_call *c) { return adaptive_avg_pool(c, "adaptive_avg_pool2d", 2); }
 int c_adaptive_avg_pool3d(tp_call *c) { return adaptive_avg_pool(c, "adaptive_avg_pool3d", 3); }
+
+/* Largest elements of the same windows; where they are all equal they are ordinary ones, which are faster. */
+static int adaptive_max_pool(tp_call *c, const char *op, int nd, bool indices)
+{
+    T x = arg_t(&c->args[0]);
+    int64_t size[MAX_SPATIAL] = {0}, taps[MAX_SPATIAL] = {0}, zeros[MAX_SPATIAL] = {0}, ones[MAX_SPATIAL] = {1, 1, 1};
+    int rc;
+    if (x->ndim != nd + 1 && x->ndim != nd + 2)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", op, nd + 1, nd + 2,
+                        tpi_str(x));
+    if (tpi_is_complex(x->dtype) || x->dtype == TP_BOOL)
+        return tpi_fail(TP_ERR_TYPE, "%s: not defined for dtype %s", op, tp_dtype_name(x->dtype));
+    if ((rc = tpi_read_sizes(op, "output_size", &c->args[1], nd, 0, size))) return rc;
+    bool even = true;
+    for (int d = 0; d < nd; d++) {
+        int64_t in = x->shape[x->ndim - nd + d];
+        if (!in) return tpi_fail(TP_ERR_RUNTIME, "%s: input of shape %s is empty", op, tpi_str(x));
+        even &= size[d] && in % size[d] == 0;
+    }
+    for (int d = 0; even && d < nd; d++) taps[d] = x->shape[x->ndim - nd + d] / size[d];
+    tp_val args[] = {c->args[0],          val_ints(size, nd), val_ints(taps, nd), val_ints(even ? taps : ones, nd),
+                     val_ints(zeros, nd), val_ints(ones, nd)};
+    tp_tensor *out[2];
+    rc = tpi_call(&tpi_op_max_pool_nd, args, out);
+    if (rc) return rc;
+    c->out[0] = out[0];
+    if (indices) c->out[1] = out[1];
+    else tp_release(out[1]);
+    return 0;
+}
+
+int c_adaptive_max_pool1d(tp_call *c) { return adaptive_max_pool(c, "adaptive_max_pool1d", 1, false); }
+int c_adaptive_max_pool2d(tp_call *c) { return adaptive_max_pool(c, "adaptive_max_pool2d", 2, false); }
+int c_adaptive_max_pool3d(tp_call *c) { return adaptive_max_pool(c, "adaptive_max_pool3d", 3, false); }
+int c_adaptive_max_pool1d_with_indices(tp_call *c) { return adaptive_max_pool(c, "adaptive_max_pool1d", 1, true); }
+int c_adaptive_max_pool2d_with_indices(tp_call *c) { return adaptive_max_pool(c, "adaptive_max_pool2d", 2, true); }
+int c_adaptive_max_pool3d_with_indices(tp_call *c) { return adaptive_max_pool(c, "adaptive_max_pool3d", 3, true); }
+
+/* ---- norms of windows ---- */
+
+/* input, norm_type, kernel_size, stride, ceil_mode */
+static int lp_pool(tp_call *c, const char *op, int nd)
+{
+    const tp_val *a = c->args;
+    T x = arg_t(&a[0]);
+    double p = arg_f(&a[1]);
+    static const int64_t none = 0;
+    tp_val zero = val_ints(&none, 1);
+    window w = {.op = op, .nd = nd};
+    int rc = read_window(&w, x, &a[2], &a[3], &zero, NULL, arg_b(&a[4]));
+    if (rc) return rc;
+    if (!tpi_is_float(x->dtype))
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a real floating dtype, got %s", op, tp_dtype_name(x->dtype));
+    if (p == 0) return tpi_fail(TP_ERR_VALUE, "%s: norm_type must not be zero", op);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T r = window_sums(&w, x_pow_f(x, p));
+    for (int d = 0; r && d < nd; d++) { /* a window that overhangs counts as if its other elements were like these */
+        int64_t in = x->shape[x->ndim - nd + d], end = (w.size[d] - 1) * w.stride[d] + w.taps[d];
+        if (end > in) r = x_mul_f(x_div(r, counts(&w, d, in, true, x->dtype)), (double)w.taps[d]);
+    }
+    T nothing = x_eq_i(r, 0);
+    r = x_where(nothing, x_scalar(0, r), x_pow_f(x_where(nothing, x_scalar(1, r), r), 1 / p));
+    return scope_result(&s, c, r);
+}
+
+int c_lp_pool1d(tp_call *c) { return lp_pool(c, "lp_pool1d", 1); }
+int c_lp_pool2d(tp_call *c) { return lp_pool(c, "lp_pool2d", 2); }
+int c_lp_pool3d(tp_call *c) { return lp_pool(c, "lp_pool3d", 3); }
+
+/* ---- the way back ---- */
+
+/* input, indices, kernel_size, stride, padding, output_size */
+static int max_unpool(tp_call *c, const char *op, int nd)
+{
+    const tp_val *a = c->args;
+    T x = arg_t(&a[0]), index = arg_t(&a[1]);
+    int64_t taps[MAX_SPATIAL], stride[MAX_SPATIAL], padding[MAX_SPATIAL], shape[TPI_DIMS_CAP], plane = 1;
+    int rc, lead = x->ndim - nd;
+    if (lead != 1 && lead != 2)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: input must have %d or %d dimensions, got shape %s", op, nd + 1, nd + 2,
+                        tpi_str(x));
+    if (!tpi_is_differentiable(x->dtype))
+        return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating or complex dtype, got %s", op,
+                        tp_dtype_name(x->dtype));
+    if (index->dtype != TP_INT64)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: indices must be int64, got %s", op, tp_dtype_name(index->dtype));
+    if (index->ndim != x->ndim || memcmp(index->shape, x->shape, (size_t)x->ndim * sizeof *x->shape))
+        return tpi_fail(TP_ERR_RUNTIME, "%s: indices of shape %s must have input's shape %s", op, tpi_str(index),
+                        tpi_str(x));
+    if ((rc = tpi_read_sizes(op, "kernel_size", &a[2], nd, 1, taps)) ||
+        (rc = tpi_read_sizes(op, "stride", arg_none(&a[3]) || !a[3].n ? &a[2] : &a[3], nd, 1, stride)) ||
+        (rc = tpi_read_sizes(op, "padding", &a[4], nd, 0, padding)))
+        return rc;
+    bool sized = !arg_none(&a[5]);
+    if (sized && a[5].n != nd && a[5].n != nd + 2)
+        return tpi_fail(TP_ERR_VALUE, "%s: output_size must have %d or %d entries, got %d", op, nd, nd + 2,
+                        (int)a[5].n);
+    tpi_copy_dims(shape, x->shape, x->ndim);
+    for (int d = 0; d < nd; d++) {
+        int64_t usual = (x->shape[lead + d] - 1) * stride[d] + taps[d] - 2 * padding[d];
+        int64_t size = sized ? a[5].v.ints[a[5].n - nd + d] : usual;
+        if (sized && (size <= usual - stride[d] || size >= usual + stride[d]))
+            return tpi_fail(TP_ERR_VALUE, "%s: output_size %lld must lie between %lld and %lld at dimension %d", op,
+                            (long long)size, (long long)(usual - stride[d] + 1), (long long)(usual + stride[d] - 1), d);
+        if (size < 0)
+            return tpi_fail(TP_ERR_RUNTIME, "%s: padding %lld is too large for input of shape %s", op,
+                            (long long)padding[d], tpi_str(x));
+        shape[lead + d] = size;
+        plane *= size;
+    }
+    tpi_scope s;
+    tpi_scope_open(&s);
+    int64_t flat[3];
+    tpi_copy_dims(flat, shape, lead);
+    flat[lead] = plane;
+    T r = x_scatter(x_zeros_shape(x->dtype, lead + 1, flat), lead, planes(index, nd), planes(x, nd));
+    return scope_result(&s, c, x_reshape_to(r, x->ndim, shape));
+}
+
+int c_max_unpool1d(tp_call *c) { return max_unpool(c, "max_unpool1d", 1); }
+int c_max_unpool2d(tp_call *c) { return max_unpool(c, "max_unpool2d", 2); }
+int c_max_unpool3d(tp_call *c) { return max_unpool(c, "max_unpool3d", 3); }

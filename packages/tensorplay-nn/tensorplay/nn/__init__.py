@@ -1,6 +1,6 @@
 """Modules, parameters, initialisers and the functional forms of layers."""
 
-from . import _conv, _forms, _losses, _rearrange, functional, init
+from . import _conv, _forms, _losses, _pools, _rearrange, functional, init
 from ._attention import (
     MultiheadAttention,
     Transformer,
@@ -52,7 +52,7 @@ from ._parameter import Buffer, Parameter
 from ._recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from ._version import version as __version__
 
-_TABLES = (_conv.CONVOLUTIONS, _forms.ACTIVATIONS, _forms.POOLS, _losses.LOSSES, _rearrange.REARRANGING)
+_TABLES = (_conv.CONVOLUTIONS, _forms.ACTIVATIONS, _forms.POOLS, _pools.POOLS, _losses.LOSSES, _rearrange.REARRANGING)
 for _table in _TABLES:
     globals().update(_table)
 

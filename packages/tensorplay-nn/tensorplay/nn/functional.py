@@ -6,7 +6,7 @@ import math as _math
 import tensorplay as _tp
 from tensorplay import _ops as _table
 
-from . import _functional, _heads
+from . import _fractional, _functional, _heads
 
 _nn = _table.NAMESPACES["nn.functional"]
 globals().update(_nn)
@@ -124,24 +124,48 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     return _alpha_dropout("feature_alpha_dropout", input, p, training, inplace, shape)
 
 
+def _sizes(input, output_size, dims):
+    """output_size with input's sizes in place of None."""
+    if isinstance(output_size, (tuple, list)) and None in output_size:
+        if len(output_size) != dims:
+            output_size = tuple(output_size) * dims if len(output_size) == 1 else output_size
+        sizes = input.shape[input.ndim - dims :]
+        output_size = tuple(n if s is None else s for s, n in zip(output_size, sizes, strict=True))
+    return output_size
+
+
 def _adaptive(dims):
     name = f"adaptive_avg_pool{dims}d"
     compute = _nn[name]
 
     def pool(input, output_size):
-        if isinstance(output_size, (tuple, list)) and None in output_size:
-            if len(output_size) != dims:
-                output_size = tuple(output_size) * dims if len(output_size) == 1 else output_size
-            sizes = input.shape[input.ndim - dims :]
-            output_size = tuple(n if s is None else s for s, n in zip(output_size, sizes, strict=True))
-        return compute(input, output_size)
+        return compute(input, _sizes(input, output_size, dims))
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"{compute.__doc__}\n\nNone in output_size stands for input's size."
     return pool
 
 
+def _adaptive_max(dims):
+    name = f"adaptive_max_pool{dims}d"
+    values, with_indices = (_nn[n] for n in (name, f"{name}_with_indices"))
+
+    def pool(input, output_size, return_indices=False):
+        return (with_indices if return_indices else values)(input, _sizes(input, output_size, dims))
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = (
+        f"{values.__doc__}\n\nNone in output_size stands for input's size. return_indices=True: (values, indices), as "
+        f"{name}_with_indices."
+    )
+    return pool
+
+
 adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive(2), _adaptive(3)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = map(_adaptive_max, (1, 2, 3))
+fractional_max_pool2d, fractional_max_pool3d = _fractional.pool(2), _fractional.pool(3)
+fractional_max_pool2d_with_indices = _fractional.pool(2, True)
+fractional_max_pool3d_with_indices = _fractional.pool(3, True)
 
 
 def _pool(dims):

@@ -153,3 +153,139 @@ for _n in (1, 2, 3):
         dtype="same",
         missing=_RANK,
     )
+
+
+def _parts_max(n):
+    def reference(x, output_size):
+        space, sizes = x.shape[x.ndim - n :], _each(output_size, n)
+        flat = x.reshape(-1, *space)
+        values, places = np.zeros((len(flat), *sizes), x.dtype), np.zeros((len(flat), *sizes), np.int64)
+        for at in itertools.product(*map(range, sizes)):
+            ends = [range(o * s // p, -(-(o + 1) * s // p)) for o, s, p in zip(at, space, sizes)]
+            cells = list(itertools.product(*ends))
+            v = np.stack([flat[(slice(None), *cell)] for cell in cells], -1)
+            best = np.argmax(v, -1)
+            values[(slice(None), *at)] = np.take_along_axis(v, best[:, None], -1)[:, 0]
+            places[(slice(None), *at)] = np.array([np.ravel_multi_index(c, space) for c in cells])[best]
+        lead = x.shape[: x.ndim - n]
+        return values.reshape(*lead, *sizes), places.reshape(*lead, *sizes)
+
+    return reference
+
+
+def _parts_samples(n):
+    def samples(rng, dtype):
+        for lead, size in (((2, 3), 2), ((2,), _KERNEL[n]), ((1, 2), 1), ((1, 1), 4), ((0, 2), 2), ((1, 2), _SPACE[n])):
+            yield Sample((distinct(rng, dtype, *lead, *_SPACE[n]), size), vary=_KEEP)
+        if dtype in FLOATS:
+            y = distinct(rng, dtype, 1, 1, *_SPACE[n])
+            y.reshape(-1)[2] = np.nan
+            yield Sample((y, 2), grad=False)
+        yield Sample((make(rng, dtype, 1, 2, *_SPACE[n], low=0, high=1), 2), grad=False, note="ties")
+
+    return samples
+
+
+def _lp_samples(n):
+    space, kernel = _SPACE[n], _KERNEL[n]
+
+    def samples(rng, dtype):
+        def x(*lead):
+            return make(rng, dtype, *lead, *space, low=0.2, high=2)
+
+        yield Sample((x(2, 3), 2, 2))
+        yield Sample((make(rng, dtype, 1, 2, *space, gap=0.2), 2.0, kernel, 1))
+        yield Sample((x(2), 1.5, kernel))
+        yield Sample((x(1, 2), 3.0, 3, (2,) * n, True))
+        yield Sample((x(1, 2), 1.0, 2), {"ceil_mode": True, "stride": 2})
+        yield Sample((x(0, 2), 2.0, 2))
+        yield Sample((x(1, 1) * 0, 2.0, 2), grad=False, note="the power 1 / p at zero")
+
+    return samples
+
+
+def _lp(n):
+    def reference(x, p, kernel, stride=None, ceil_mode=False):
+        def fn(v, numbers, spans):
+            return ((v**p).sum(-1) / spans,)
+
+        mean = _pool(x, kernel, stride, 0, 1, ceil_mode, n, fn, (x.dtype,))[0]
+        return (mean * np.prod(_each(kernel, n))) ** (1 / p)
+
+    return reference
+
+
+def _back_samples(n):
+    space = _SPACE[n]
+
+    def turned(a, i):  # each plane's positions in another order
+        return np.roll(a.reshape(*a.shape[: a.ndim - n], -1), i, -1).reshape(a.shape) if a.size else a
+
+    vary = {1: turned}
+
+    def samples(rng, dtype):
+        def places(lead, sizes, plane):
+            rows = [rng.permutation(plane)[: int(np.prod(sizes))] for _ in range(int(np.prod(lead)))]
+            return np.array(rows, np.int64).reshape(*lead, *sizes)
+
+        for lead, kernel, stride, padding, out in (
+            ((2, 3), 2, None, 0, None), ((2,), _KERNEL[n], None, 0, None), ((1, 2), 3, 2, 1, None),
+            ((1, 2), (2,) * n, (2,) * n, (0,) * n, 1), ((0, 2), 2, None, 0, None), ((1, 1), 2, 2, 0, -1),
+        ):  # fmt: skip
+            sizes = tuple(max(s // 2, 1) for s in space)
+            k, p = _each(kernel, n), _each(padding, n)
+            s = k if stride is None else _each(stride, n)
+            usual = [(o - 1) * a + b - 2 * c for o, a, b, c in zip(sizes, s, k, p)]
+            if out is not None:
+                usual = [u + out for u in usual]
+            at = places(lead, sizes, int(np.prod(usual)))
+            kwargs = {}
+            if out is not None:
+                kwargs["output_size"] = tuple(usual) if out > 0 else (*lead, *usual)
+            x = make(rng, dtype, *lead, *sizes)
+            if stride is None:
+                yield Sample((x, at, kernel), kwargs, vary=vary)
+            else:
+                yield Sample((x, at, kernel, stride, padding), kwargs, vary=vary)
+
+    return samples
+
+
+def _back(n):
+    def reference(x, at, kernel, stride=None, padding=0, output_size=None):
+        lead, sizes = x.shape[: x.ndim - n], x.shape[x.ndim - n :]
+        k, p = _each(kernel, n), _each(padding, n)
+        s = k if stride is None else _each(stride, n)
+        shape = [(o - 1) * a + b - 2 * c for o, a, b, c in zip(sizes, s, k, p)]
+        if output_size is not None:
+            shape = list(output_size)[-n:]
+        out = np.zeros((int(np.prod(lead)), int(np.prod(shape))), x.dtype)
+        flat = (len(out), int(np.prod(sizes)))
+        for row, v, i in zip(out, x.reshape(flat), at.reshape(flat)):
+            row[i] = v
+        return out.reshape(*lead, *shape)
+
+    return reference
+
+
+for _n in (1, 2, 3):
+    _name = f"nn.functional.adaptive_max_pool{_n}d"
+    _values = lambda *a, fn=_parts_max(_n): fn(*a)[0]
+    add(_name, _parts_samples(_n), _values, dtypes=INTEGERS + FLOATS, dtype="same", missing=_RANK)
+    add(
+        f"{_name}_with_indices",
+        _parts_samples(_n),
+        _parts_max(_n),
+        dtypes=INTEGERS + FLOATS,
+        dtype=lambda n, s: (n[0], "int64"),
+        missing=_RANK,
+    )
+    add(f"nn.functional.lp_pool{_n}d", _lp_samples(_n), _lp(_n), dtypes=FLOATS, dtype="same", missing=_RANK, scale=50)
+    add(
+        f"nn.functional.max_unpool{_n}d",
+        _back_samples(_n),
+        _back(_n),
+        dtypes=INEXACT,
+        dtype="same",
+        missing={**_RANK, "broadcast": "indices have input's shape"},
+    )
