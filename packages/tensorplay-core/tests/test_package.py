@@ -131,6 +131,30 @@ def test_config_quotes(tmp_path):
     assert shlex.split(flags) == [f"-I{folder / 'include'}", f"-L{lib}", "-ltp", f"-Wl,-rpath,{lib}"]
 
 
+@pytest.mark.skipif(not shutil.which("cc"), reason="no cc")
+@pytest.mark.skipif("TP_SANITIZE" in os.environ, reason="a sanitized library links with sanitized programs alone")
+@pytest.mark.parametrize("option", ["--libs", "--static-libs"])
+def test_config_builds_programs(tmp_path, option):
+    (tmp_path / "main.c").write_text("""
+#include <stdio.h>
+#include <tp/tp.h>
+int main(void)
+{
+    int64_t shape[1] = {2};
+    tp_tensor *a = tp_from_data((double[2]){3, 4}, TP_FLOAT64, 1, shape), *b = tp_dot(a, a);
+    tp_scalar s;
+    if (tp_item(b, &s) != TP_OK) return 1;
+    printf("%g", s.v.f);
+    tp_release(a), tp_release(b);
+    return 0;
+}
+""")
+    flags = f"$({shlex.quote(sys.executable)} -m tensorplay.config --cflags {option})"
+    command = f'eval "cc main.c {flags} -o main" && ./main'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "25", done.stderr
+
+
 def test_threads(transforms):
     """Levels belong to a thread, tensors to none."""
     bad = []
