@@ -233,6 +233,8 @@ int c_addbmm(tp_call *c)
     return scope_result(&s, c, r);
 }
 
+static bool is_true(const tp_scalar *v) { return v->tag == TP_SCALAR_FLOAT ? v->v.f != 0 : v->v.i != 0; }
+
 int c_addr(tp_call *c)
 {
     T a = arg_t(&c->args[1]), b = arg_t(&c->args[2]);
@@ -240,6 +242,14 @@ int c_addr(tp_call *c)
     if ((rc = need_rank("addr", "vec1", a, 1)) || (rc = need_rank("addr", "vec2", b, 1))) return rc;
     tpi_scope s;
     tpi_scope_open(&s);
+    if (a->dtype == TP_BOOL && b->dtype == TP_BOOL && arg_t(&c->args[0])->dtype == TP_BOOL) {
+        /* (beta and self) or (alpha and both) */
+        T self = x_expand_to(arg_t(&c->args[0]), 2, (int64_t[2]){a->shape[0], b->shape[0]});
+        T both = x_logical_and(x_unsqueeze_at(a, 1), x_unsqueeze_at(b, 0)),
+          none = tpi_bad() ? NULL : x_zeros_like(both);
+        T r = x_logical_or(is_true(&c->args[3].v.s) ? self : none, is_true(&c->args[4].v.s) ? both : none);
+        return scope_result(&s, c, r);
+    }
     return scope_result(&s, c, affine(c, "addr", outer(a, b), 3));
 }
 
@@ -272,6 +282,9 @@ static T tensordot(T a, T b, const int *da, const int *db, int n)
     return x_reshape_to(x_matmul_2d(left, right), rank, shape);
 }
 
+/* Sums of small integers are int64; products are of the operands' dtype. */
+static T as_dtype_of(T t, T like) { return t && t->dtype != like->dtype ? x_to_dtype(t, like->dtype) : t; }
+
 static int tensordot_call(tp_call *c, const int64_t *dims_a, int64_t n, const int64_t *dims_b, int64_t nb)
 {
     T a = arg_t(&c->args[0]), b = arg_t(&c->args[1]);
@@ -284,12 +297,18 @@ static int tensordot_call(tp_call *c, const int64_t *dims_a, int64_t n, const in
         (rc = tpi_wrap_dims("tensordot", dims_b, n, b->ndim, db)))
         return rc;
     for (int i = 0; i < n; i++)
-        if (a->shape[da[i]] != b->shape[db[i]])
+        if (a->shape[da[i]] != b->shape[db[i]] && a->shape[da[i]] != 1 && b->shape[db[i]] != 1)
             return tpi_fail(TP_ERR_RUNTIME, "tensordot: dimensions %d of shape %s and %d of shape %s differ", da[i],
                             tpi_str(a), db[i], tpi_str(b));
     tpi_scope s;
     tpi_scope_open(&s);
-    return scope_result(&s, c, tensordot(a, b, da, db, (int)n));
+    for (int i = 0; i < n && !tpi_bad(); i++) { /* a size of 1 broadcasts: the other dimension is summed */
+        int64_t x = da[i], y = db[i];
+        if (a->shape[x] == b->shape[y]) continue;
+        if (a->shape[x] == 1) b = as_dtype_of(x_sum_dims(b, &y, 1, true), b);
+        else a = as_dtype_of(x_sum_dims(a, &x, 1, true), a);
+    }
+    return scope_result(&s, c, tpi_bad() ? NULL : tensordot(a, b, da, db, (int)n));
 }
 
 int c_tensordot(tp_call *c)

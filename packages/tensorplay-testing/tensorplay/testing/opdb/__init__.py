@@ -25,6 +25,7 @@ _FAMILIES = (
     "linalg_solve",
     "linalg_factor",
     "linalg_spectral",
+    "linalg_function",
     "random",
     "nn",
     "nn_norm",
