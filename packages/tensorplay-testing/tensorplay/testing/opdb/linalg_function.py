@@ -77,7 +77,8 @@ add("nn.functional.pdist", _pdist_samples, _pdist, dtypes=_POINTS, missing=_NONE
 
 def _renorm_samples(rng, dtype):
     for shape, p, dim, most in (((3, 4), 2, 0, 1.5), ((3, 4), 1, 1, 2.0), ((2, 3, 2), 3.0, -1, 1.0),
-                                ((0, 3), 2, 0, 1.0), ((3, 2), 2, 0, 0.0), ((3, 2), 2, 0, 1e3), ((3, 4), float("inf"), 0, 0.5)):  # fmt: skip
+                                ((0, 3), 2, 0, 1.0), ((3, 2), 2, 0, 0.0), ((3, 2), 2, 0, 1e3),
+                                ((3, 4), float("inf"), 0, 0.5)):  # fmt: skip
         yield Sample((distinct(rng, dtype, *shape), p, dim, most))
 
 
