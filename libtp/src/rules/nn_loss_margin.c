@@ -171,3 +171,20 @@ int c_multilabel_margin_loss(tp_call *c)
     T loss = x_div_f(x_sum_dims(x_where(pair, z, x_scalar(0, z)), both, 2, false), (double)classes);
     return scope_result(&s, c, x_loss_reduced(loss, c->args[2].v.str, op));
 }
+
+/* anchor, positive, negative, margin, p, eps, swap, reduction */
+int c_triplet_margin_loss(tp_call *c)
+{
+    const tp_val *a = c->args;
+    T anchor = arg_t(&a[0]), positive = arg_t(&a[1]), negative = arg_t(&a[2]);
+    double margin = arg_f(&a[3]), p = arg_f(&a[4]), eps = arg_f(&a[5]);
+    const tp_scalar zero = {.tag = TP_SCALAR_FLOAT};
+    if (!(margin > 0)) return tpi_fail(TP_ERR_VALUE, "triplet_margin_loss: margin must be positive, got %g", margin);
+    tpi_scope s;
+    tpi_scope_open(&s);
+    T near = x_pairwise_distance(anchor, positive, p, eps, false);
+    T far = x_pairwise_distance(anchor, negative, p, eps, false);
+    if (arg_b(&a[6])) far = x_minimum(far, x_pairwise_distance(positive, negative, p, eps, false));
+    T loss = x_clamp_min(x_sub(plus_f(near, margin), far, &tpi_one), &zero);
+    return scope_result(&s, c, x_loss_reduced(loss, a[7].v.str, "triplet_margin_loss"));
+}

@@ -215,3 +215,18 @@ X, T = tp.ones(2, 3), tp.tensor([0, 1])
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: F.hardtanh(x, 2.0, 1.0), "hardtanh: min_val 2 exceeds max_val 1"),
+        (lambda x: tp.nn.Hardtanh(2.0, 1.0)(x), "min_val"),
+        (lambda x: F.celu(x, 0.0), "celu: alpha"),
+        (lambda x: F.triplet_margin_loss(x, x, x, margin=-1.0), "margin must be positive, got -1"),
+        (lambda x: F.triplet_margin_loss(x, x, x, margin=float("nan")), "margin must be positive"),
+    ],
+)
+def test_parameters_without_meaning(call, words):
+    with pytest.raises(ValueError, match=words):
+        call(tp.ones(2, 3))
