@@ -21,6 +21,7 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
+suppress_warnings = ["misc.highlighting_failure"]  # the lexer of Fortran does not know kinds of logical constants
 html_theme = "furo"
 html_title = "tensorplay"
 

@@ -30,9 +30,12 @@ def test_python(page):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_c(tmp_path):
     tensorplay = pathlib.Path(pytest.importorskip("tensorplay").__file__).parent
-    (code,) = (b for b in re.findall(r"```c\n(.*?)```", (ROOT / "docs" / "abi.md").read_text(), re.S) if "main" in b)
-    source, program = tmp_path / "example.c", tmp_path / "example"
-    source.write_text(code)
-    run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", str(source), "-o", str(program),
-        f"-I{tensorplay / 'include'}", f"-L{tensorplay / 'lib'}", "-l:libtp.so.0", f"-Wl,-rpath,{tensorplay / 'lib'}")
-    assert run(str(program)) == "5 14 14 50\n"
+    blocks = re.findall(r"```c\n(.*?)```", (ROOT / "docs" / "abi.md").read_text(), re.S)
+    programs = [b for b in blocks if "int main" in b]
+    for code, printed in zip(programs, ("5 14 14 50\n", "1 4\n9 16\n25 36\n"), strict=True):
+        source, program = tmp_path / "example.c", tmp_path / "example"
+        source.write_text(code)
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", str(source), "-o", str(program),
+            f"-I{tensorplay / 'include'}", f"-L{tensorplay / 'lib'}", "-l:libtp.so.0",
+            f"-Wl,-rpath,{tensorplay / 'lib'}")
+        assert run(str(program)) == printed
