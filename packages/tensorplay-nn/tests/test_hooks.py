@@ -1,6 +1,8 @@
 """Hooks around forward and backward: order, arguments, replacement, errors, transforms."""
 
 import copy
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -91,6 +93,18 @@ def test_modules_with_hooks_under_transforms():
     assert shapes[0] == ((2,), (3,))
     net.register_full_backward_hook(lambda m, inp, out: (inp[0] * 0,))
     assert (func.vmap(func.grad(loss(net)))(x) == 0).all()
+
+
+def test_hooks_leave_nothing_behind():
+    net, x = nn.Linear(2, 3, dtype=D), tp.randn(4, 2, dtype=D, requires_grad=True)
+    net.register_full_backward_hook(lambda m, inp, out: (inp[0] * 2,))
+    (first,) = tp.autograd.grad((net(x) ** 3).sum(), x, create_graph=True)
+    (first**2).sum().backward()
+    assert x.grad is not None
+    gone = weakref.ref(net)
+    del net, first, x
+    gc.collect()
+    assert gone() is None
 
 
 def test_copies_keep_hooks_apart():

@@ -128,8 +128,10 @@ class _Backward:
         return grads
 
     def _at_inputs(self, grads):
+        # the graph holds this object: gradients that have a graph of their own must not stay in it
+        outputs, self.outputs = self.outputs, None
         for hook in self.after:
-            grads = _replaced("inputs", self.module, grads, hook(self.module, grads, self.outputs))
+            grads = _replaced("inputs", self.module, grads, hook(self.module, grads, outputs))
         return grads
 
 
