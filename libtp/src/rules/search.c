@@ -163,6 +163,11 @@ int c_histc(tp_call *c)
         for (int d = 0; d < x->ndim; d++) all[d] = d;
         from = x_amin(v, all, x->ndim, false);
         to = x_amax(v, all, x->ndim, false);
+        if (!tpi_bad() && !is_mapped(from) && !is_mapped(to)) {
+            tp_scalar a, b;
+            if (!tp_item(from, &a) && !tp_item(to, &b) && !isfinite(b.v.f - a.v.f))
+                tpi_rule_fail(TP_ERR_VALUE, "histc: no range from %g to %g: give min and max", a.v.f, b.v.f);
+        }
         T flat = x_eq(from, to), one = from ? x_scalar(1, from) : NULL, none = from ? x_scalar(0, from) : NULL;
         T more = x_where(flat, one, none);
         from = minus(from, more);
@@ -229,9 +234,9 @@ int c_histogram(tp_call *c)
         low = x_amin(v, all, x->ndim, false);
         high = x_amax(v, all, x->ndim, false);
     }
-    /* An interval of no width gets one: around the elements, behind the start of a range. */
-    T more = x_where(x_eq(low, high), x_scalar(given ? 1 : 0.5, low), x_scalar(0, low));
-    if (!given) low = minus(low, more);
+    /* An interval of no width gets one. */
+    T more = x_where(x_eq(low, high), x_scalar(0.5, low), x_scalar(0, low));
+    low = minus(low, more);
     edges = x_to_dtype(x_linspace_tensors(low, plus(high, more), bins + 1, TP_FLOAT64), x->dtype);
     return histogram(c, &s, edges, arg_t(&c->args[3]), arg_b(&c->args[4]));
 }
@@ -314,6 +319,8 @@ static int quantile(tp_call *c, const char *op, bool number, bool skip)
             position = x_expand_to(x_mul_f(position, n - 1), last + 1, shape);
             position = x_where(x_any_dims(nans, &end, 1, true), x_scalar(n - 1, position), position);
         }
+        /* Places are those that the data's own precision can tell apart: 0.96 of 50 is 48, though 0.96 is a little less. */
+        if (x && x->dtype == TP_FLOAT32) position = x_to_dtype(x_to_dtype(position, TP_FLOAT32), TP_FLOAT64);
         r = interpolated(both[0], last, position, how);
         r = first ? x_movedim1(r, last, 0) : x_select(r, last, 0);
     }

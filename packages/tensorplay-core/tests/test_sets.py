@@ -103,3 +103,29 @@ def test_extremes_of_scatter_reduce_share_the_gradient_of_ties():
     x.scatter_reduce(0, tp.tensor([0, 0, 1]), v, "amax").sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), [1 / 3, 1])
     np.testing.assert_allclose(v.grad.numpy(), [1 / 3, 1 / 3, 0])
+
+
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "nearest", "midpoint"])
+def test_places_of_quantiles_are_rounded_as_the_data(how):
+    a = np.arange(51, dtype="f4")
+    for q in np.arange(0, 1.001, 0.02):
+        place = np.float32(q) * np.float32(50)  # 0.96 * 50 is 48 in single precision
+        below, above = a[int(np.floor(place))], a[int(np.ceil(place))]
+        want = {"linear": place, "lower": below, "higher": above, "nearest": a[int(np.rint(place))],
+                "midpoint": (below + above) / 2}[how]  # fmt: skip
+        assert tp.quantile(tp.from_numpy(a), float(q), interpolation=how).item() == want
+        assert tp.nanquantile(tp.from_numpy(a), float(q), interpolation=how).item() == want
+
+
+def test_ranges_without_width_get_one_around_them():
+    x = tp.ones(3)
+    want = np.histogram(np.ones(3), 4, (1, 1))
+    got = x.histogram(4, range=(1.0, 1.0))
+    np.testing.assert_array_equal(got[0].numpy(), want[0])
+    np.testing.assert_array_equal(got[1].numpy(), want[1])
+    edges = tp.histogramdd(tp.ones(3, 2), [2, 2], range=[1.0, 1.0, 0.0, 0.0])[1]
+    np.testing.assert_array_equal(edges[1].numpy(), [-0.5, 0, 0.5])
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="^histc: no range from .*give min and max"):
+            tp.histc(tp.tensor([0.0, bad]))
+        assert tp.histc(tp.tensor([0.0, bad]), 2, 0, 1).tolist() == [1, 0]

@@ -256,3 +256,13 @@ def test_functionalize_keeps_values_and_writes():
 
     close(functionalize(f)(T([1.0, 2.0])), [2, 4])
     close(vmap(functionalize(f, remove="mutations_and_views"))(T([[1.0], [2.0]])), [[2], [4]])
+
+
+def test_tangents_and_cotangents_of_another_kind_are_refused():
+    x = tp.ones(2)
+    for wrong in (tp.ones(2, dtype=tp.int64), tp.ones(2, dtype=tp.bool_), tp.ones(2, dtype=tp.complex64)):
+        with pytest.raises(TypeError, match="tangent 0 has dtype"):
+            jvp(tp.sin, (x,), (wrong,))
+        with pytest.raises(TypeError, match="cotangent 0 has dtype"):
+            vjp(tp.sin, x)[1](wrong)
+    assert jvp(tp.sin, (x,), (x.double(),))[1].dtype is tp.float32

@@ -180,6 +180,10 @@ def _match(tree, spec, like, what, word):
         if c.shape != o.shape:
             raise RuntimeError(f"{what}: {word[:-1]} {i} has shape {list(c.shape)}, expected {list(o.shape)}")
         if c.dtype != o.dtype:
+            if levels.is_differentiable(o) and (
+                not levels.is_differentiable(c) or (c.dtype.is_complex and not o.dtype.is_complex)
+            ):
+                raise TypeError(f"{what}: {word[:-1]} {i} has dtype {c.dtype}, expected {o.dtype}")
             leaves[i] = c.to(o.dtype)
     return leaves
 
