@@ -1,6 +1,7 @@
 /* Dispatch: promotion, the level that decides, kernels, in-place forms. See the note in op.h. */
 #include "dispatch/op.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
@@ -202,6 +203,46 @@ static void drop(tp_tensor **out, int n)
     }
 }
 
+/* The name that users know: "linalg.inv" for linalg_inv, without an overload's. */
+static void shown_name(const tp_op *op, char *out, size_t size)
+{
+    static const char *const spaces[] = {"linalg_", "fft_", "special_", "masked_"}, *const own[] = {"fill", "scatter",
+                                                                                                    "select"};
+    size_t start = 0;
+    snprintf(out, size, "%s", op->name);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (!strncmp(out, spaces[i], strlen(spaces[i]))) start = strlen(spaces[i]);
+    out[start + strcspn(out + start, ".")] = 0;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (start && *out == 'm' && !strcmp(out + start, own[i]))
+            start = 0; /* masked_fill is no function of a namespace */
+    if (start) out[start - 1] = '.';
+}
+
+/* A public composite was called, so it is the one to be named, not an operator that it is made of: "bincount: ..."
+ * rather than "scatter_add: ...". Messages that begin otherwise are left alone. */
+static int named(const tp_op *op, int rc)
+{
+    char word[64], name[64], text[1024];
+    const char *message = tp_error_message();
+    if (!rc || rc == TP_ERR_CALLBACK || rc == TP_ERR_MEMORY || (op->flags & (TPI_OP_INTERNAL | TPI_OP_CUSTOM)))
+        return rc;
+    size_t n = strcspn(message, ": ");
+    if (!n || n >= sizeof word || message[n] != ':') return rc;
+    memcpy(word, message, n);
+    word[n] = 0;
+    shown_name(op, name, sizeof name);
+    if (word[n - 1] == '_') word[n - 1] = 0; /* an in-place form */
+    if (!strcmp(word, name)) return rc;
+    if (!tpi_op_find(word)) {
+        for (char *c = word; *c; c++)
+            if (*c == '.') *c = '_';
+        if (!tpi_op_find(word)) return rc;
+    }
+    snprintf(text, sizeof text, "%s%s", name, message + n);
+    return tpi_fail(rc, "%s", text);
+}
+
 int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out)
 {
     int rc;
@@ -209,7 +250,7 @@ int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out)
     if (op->composite) {
         if ((rc = check_args(op, args))) return rc;
         tp_call c = {op, args, out, op->nouts};
-        rc = op->composite(&c);
+        rc = named(op, op->composite(&c));
     } else if (op->promote) {
         tp_tensor *held[TPI_MAX_ARGS];
         tp_val mine[TPI_MAX_ARGS];
@@ -239,7 +280,7 @@ int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n)
     int rc = check_args(op, args);
     if (rc) return rc;
     tp_call c = {op, args, NULL, 0};
-    rc = op->composite(&c);
+    rc = named(op, op->composite(&c));
     if (rc) {
         if (c.out) tp_free_list(c.out, c.nout);
         return rc;

@@ -151,6 +151,7 @@ int tpi_call(const tp_op *op, tp_val *args, tp_tensor **out); /* out: op->nouts 
 int tpi_call_inplace(const tp_op *op, tp_val *args); /* self = op(self, ...) written into args[0] */
 int tpi_call_list(const tp_op *op, tp_val *args, tp_tensor ***out, int64_t *n);
 const tp_op *tpi_op_by_name(const char *name);
+const tp_op *tpi_op_find(const char *name); /* without an error where there is none */
 
 /* The level-aware write: every mutation of a wrapped tensor ends here. src is cast and broadcast to dst. */
 int tpi_copy_(tp_tensor *dst, tp_tensor *src);

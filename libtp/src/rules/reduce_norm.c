@@ -49,7 +49,7 @@ static int vector_norm(tp_call *c, const char *op, double p)
 
 int c_norm(tp_call *c)
 {
-    return vector_norm(c, strcmp(c->op->name, "norm") ? "vector_norm" : "norm", number(&c->args[1]));
+    return vector_norm(c, strcmp(c->op->name, "norm") ? "linalg.vector_norm" : "norm", number(&c->args[1]));
 }
 
 /* Two distinct dimensions in the order given. */
@@ -137,16 +137,16 @@ int c_norm_str(tp_call *c)
     return strcmp(c->args[1].v.str, "fro") ? named_norm(c, "norm") : vector_norm(c, "norm", 2);
 }
 
-int c_matrix_norm(tp_call *c) { return matrix_norm(c, "matrix_norm", number(&c->args[1])); }
-int c_matrix_norm_str(tp_call *c) { return named_norm(c, "matrix_norm"); }
+int c_matrix_norm(tp_call *c) { return matrix_norm(c, "linalg.matrix_norm", number(&c->args[1])); }
+int c_matrix_norm_str(tp_call *c) { return named_norm(c, "linalg.matrix_norm"); }
 
 int c_linalg_norm(tp_call *c)
 {
     T self = arg_t(&c->args[0]);
     const tp_val *ord = &c->args[1], *dim = &c->args[2];
-    if (arg_none(ord)) return vector_norm(c, "norm", 2);
-    if (arg_none(dim) ? self->ndim < 2 : dim->n == 1) return vector_norm(c, "norm", number(ord));
-    return matrix_norm(c, "norm", number(ord));
+    if (arg_none(ord)) return vector_norm(c, "linalg.norm", 2);
+    if (arg_none(dim) ? self->ndim < 2 : dim->n == 1) return vector_norm(c, "linalg.norm", number(ord));
+    return matrix_norm(c, "linalg.norm", number(ord));
 }
 
-int c_linalg_norm_str(tp_call *c) { return named_norm(c, "norm"); }
+int c_linalg_norm_str(tp_call *c) { return named_norm(c, "linalg.norm"); }

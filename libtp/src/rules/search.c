@@ -319,7 +319,7 @@ static int quantile(tp_call *c, const char *op, bool number, bool skip)
             position = x_expand_to(x_mul_f(position, n - 1), last + 1, shape);
             position = x_where(x_any_dims(nans, &end, 1, true), x_scalar(n - 1, position), position);
         }
-        /* Places are those that the data's own precision can tell apart: 0.96 of 50 is 48, though 0.96 is a little less. */
+        /* Places are those that the data's own precision tells apart: 0.96 of 50 is 48. */
         if (x && x->dtype == TP_FLOAT32) position = x_to_dtype(x_to_dtype(position, TP_FLOAT32), TP_FLOAT64);
         r = interpolated(both[0], last, position, how);
         r = first ? x_movedim1(r, last, 0) : x_select(r, last, 0);
