@@ -1,7 +1,8 @@
 """Writes everything that comes from the operator table.
 
     gen.py --ops DIR --check                              only validates
-    gen.py --ops DIR --out DIR [--include DIR]            C: tp/ops.h tpi_ops.h x_ops.h registry.c formulas.c tp.map;
+    gen.py --ops DIR --out DIR [--include DIR]            C: tp/ops.h tpi_ops.h x_ops.h registry.c formulas.c tp.map
+                                                          signatures.c;
                                                           C++ and Fortran: tp/ops.hpp tp/tp_ops.f90
     gen.py --ops DIR --python DIR                         cdef.h _ops.py _ops.pyi
     gen.py --ops DIR --docs FILE                          the coverage page
@@ -60,8 +61,9 @@ def main(argv=None):
     if options.out:
         for name, text in emit_c.outputs(ops, names).items():
             write(options.out / name, text)
-        from optable import emit_cpp, emit_fortran
+        from optable import emit_cpp, emit_fortran, emit_info
 
+        write(options.out / "signatures.c", emit_info.signatures(ops))
         write(options.out / "tp" / "ops.hpp", emit_cpp.header(ops))
         write(options.out / "tp" / "tp_ops.f90", emit_fortran.module(ops))
     if options.python:

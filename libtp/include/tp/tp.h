@@ -10,6 +10,7 @@
 #include <tp/level.h>
 #include <tp/ops.h>
 #include <tp/random.h>
+#include <tp/registry.h>
 #include <tp/runtime.h>
 #include <tp/tensor.h>
 #include <tp/transform.h>

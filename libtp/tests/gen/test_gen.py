@@ -105,7 +105,8 @@ def test_the_same_input_gives_the_same_output(ops_dir, tmp_path):
         assert time.perf_counter() - start < 20  # hangs, not speed
         outputs.append({p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()})
     assert outputs[0] == outputs[1]
-    names = "tp/ops.h tpi_ops.h x_ops.h registry.c formulas.c tp.map cdef.h _ops.py _ops.pyi ops.md"
+    names = "tp/ops.h tp/ops.hpp tp/tp_ops.f90 tpi_ops.h x_ops.h registry.c formulas.c signatures.c tp.map"
+    names += " cdef.h _ops.py _ops.pyi ops.md"
     assert {str(p) for p in outputs[0]} == set(names.split())
 
 
@@ -142,7 +143,7 @@ def compile_c(*args):
 
 
 @needs_compiler
-@pytest.mark.parametrize("file", ["registry.c", "formulas.c"])
+@pytest.mark.parametrize("file", ["registry.c", "formulas.c", "signatures.c"])
 def test_c_compiles_without_warnings(written, tmp_path, file):
     flags = "-std=gnu17 -Wall -Wextra -Wno-missing-field-initializers -Werror -O1".split()
     include = [f"-I{folder}" for folder in (written, LIBTP / "include", LIBTP / "src")]
