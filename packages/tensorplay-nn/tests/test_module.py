@@ -85,6 +85,23 @@ def test_assignment_errors():
     assert not hasattr(net, "scale")
 
 
+def test_what_is_assigned_anew_keeps_its_place():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert [k for k, _ in net.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
+    net.double()
+    assert net[1].weight is net[0].weight
+    norm = nn.BatchNorm1d(2)
+    norm.running_mean = nn.Buffer(tp.ones(2))
+    assert list(norm.state_dict())[2:] == ["running_mean", "running_var", "num_batches_tracked"]
+    norm.weight = None
+    norm.weight = nn.Parameter(tp.ones(2))
+    assert list(norm.state_dict())[:2] == ["weight", "bias"]
+    assert repr(net.load_state_dict(net.state_dict())) == "<All keys matched successfully>"
+    assert repr(norm.weight) == "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
+
+
 def test_modes_casts_and_repr():
     net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Dropout(0.25), nn.Linear(3, 1, bias=False))
     assert not net.eval().training and not net[2].training

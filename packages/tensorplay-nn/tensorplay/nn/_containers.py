@@ -238,7 +238,10 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self):
-        return "\n".join(f"({k}): Parameter of shape {list(p.shape)}, {p.dtype}" for k, p in self._parameters.items())
+        def line(p):
+            return f"Parameter containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}]"
+
+        return "\n".join(f"({k}): {line(p)}" for k, p in self._parameters.items())
 
 
 class ParameterDict(Module):

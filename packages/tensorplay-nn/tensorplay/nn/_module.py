@@ -8,7 +8,15 @@ from tensorplay import Tensor
 from ._hooks import Hooks, call
 from ._parameter import Buffer, Parameter
 
-IncompatibleKeys = collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+class IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """Names that load_state_dict did not find, and names that it had no use for."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
+
 
 _OWN = ("_parameters", "_buffers", "_modules")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -56,14 +64,14 @@ class Module:
     def __setattr__(self, name, value):
         d = self.__dict__
         if isinstance(value, Parameter):
-            self._forget(name)
+            self._forget(name, "_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, Module):
             self._table("_modules")
-            self._forget(name)
+            self._forget(name, "_modules")
             d["_modules"][name] = value
         elif isinstance(value, Buffer):
-            self._forget(name)
+            self._forget(name, "_buffers")
             self.register_buffer(name, value, value.persistent)
         elif name in d.get("_parameters", ()):
             if value is not None and not isinstance(value, Tensor):
@@ -82,11 +90,12 @@ class Module:
         else:
             object.__setattr__(self, name, value)
 
-    def _forget(self, name):
+    def _forget(self, name, kept):
+        """Takes name out of all tables but one, in which it keeps its place."""
         d = self.__dict__
         d.pop(name, None)
         for table in _OWN:
-            if table in d:
+            if table in d and table != kept:
                 d[table].pop(name, None)
         if "_non_persistent" in d:
             d["_non_persistent"].discard(name)

@@ -19,6 +19,9 @@ class Parameter(Tensor):
             data = tp.tensor(data)
         return cls._make_subclass(data, requires_grad)
 
+    def _repr_name(self):
+        return "tensor"
+
     def __repr__(self):
         return f"Parameter containing:\n{Tensor.__repr__(self)}"
 
