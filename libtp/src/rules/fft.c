@@ -149,6 +149,7 @@ static int many(tp_call *c, way w)
         return tpi_fail(TP_ERR_VALUE, "%s: %d sizes in s for %d dimensions in dim", w.op, s->n, d->n);
     if (!given && g.n > x->ndim)
         return tpi_fail(TP_ERR_VALUE, "%s: %d sizes in s for a tensor of shape %s", w.op, g.n, tpi_str(x));
+    if (g.n && !x->ndim) return tpi_fail(TP_ERR_INDEX, "%s: a 0-d tensor has no dimensions", w.op);
     if (given && (rc = tpi_wrap_dims(w.op, d->v.ints, d->n, x->ndim, g.dim))) return rc;
     for (int i = 0; i < g.n; i++) {
         if (!given) g.dim[i] = x->ndim - g.n + i;

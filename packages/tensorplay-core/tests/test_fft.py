@@ -132,6 +132,8 @@ def test_errors():
         (lambda: fft.fftn(x, s=(2,), dim=(0, 1)), ValueError, "fft.fftn: 1 sizes in s for 2 dimensions"),
         (lambda: fft.fftn(x, s=(2, 2, 2)), ValueError, "fft.fftn: 3 sizes"),
         (lambda: fft.fftn(x, dim=(0, 0)), (ValueError, RuntimeError), "fft.fftn: "),
+        (lambda: fft.ifftn(tp.tensor(1.0), dim=(0,)), IndexError, "fft.ifftn: a 0-d tensor has no dimensions"),
+        (lambda: fft.fft2(tp.tensor(1.0), s=(2, 2)), IndexError, "fft.fft2: a 0-d tensor has no dimensions"),
         (lambda: fft.rfftn(tp.tensor(1.0)), ValueError, "fft.rfftn: at least one dimension"),
         (lambda: fft.fftfreq(0), ValueError, "fft.fftfreq: n must be positive"),
         (lambda: fft.rfftfreq(3, dtype=tp.int64), TypeError, "fft.rfftfreq: a floating dtype"),
