@@ -176,7 +176,36 @@ int k_clamp(tp_call *c)
     return tpi_elementwise_on(c, 2, (tp_tensor *[]){self, lo ? lo : hi}, 0, -1, lo ? max_table : min_table, NULL);
 }
 
-/* ---- relu and the gates that hand a cotangent on ---- */
+/* ---- relu and its kin, and the gates that hand a cotangent on ---- */
+/* ctx: the two bounds; a bound that an integer type lacks is never reached */
+#define HARDTANH_LOOP(N, T)                                                                            \
+    static inline T hardtanh_one_##N(T x, double lo, double hi)                                        \
+    {                                                                                                  \
+        return (double)x <= lo ? (T)lo : (double)x >= hi ? (T)hi : x;                                  \
+    }                                                                                                  \
+    LOOP1(hardtanh_##N, T, T, hardtanh_one_##N(x, ((const double *)ctx)[0], ((const double *)ctx)[1]))
+INT_TYPES(HARDTANH_LOOP)
+static inline float hardtanh_one_f32(float x, float lo, float hi)
+{
+    float t = x <= lo ? lo : x;
+    return t >= hi ? hi : t;
+}
+static inline double hardtanh_one_f64(double x, double lo, double hi)
+{
+    double t = x <= lo ? lo : x;
+    return t >= hi ? hi : t;
+}
+LOOP1(hardtanh_f32, float, float, hardtanh_one_f32(x, (float)((const double *)ctx)[0], (float)((const double *)ctx)[1]))
+LOOP1(hardtanh_f64, double, double, hardtanh_one_f64(x, ((const double *)ctx)[0], ((const double *)ctx)[1]))
+static const tpi_loop hardtanh_table[TP_DTYPE_COUNT] = {REAL_ENTRIES(hardtanh)};
+int k_hardtanh(tp_call *c)
+{
+    double bounds[2] = {arg_f(&c->args[1]), arg_f(&c->args[2])};
+    if (bounds[0] > bounds[1])
+        return tpi_fail(TP_ERR_VALUE, "hardtanh: min_val %g exceeds max_val %g", bounds[0], bounds[1]);
+    return tpi_elementwise(c, 1, 0, -1, hardtanh_table, bounds);
+}
+
 #define RELU_LOOP(N, T) LOOP1(relu_##N, T, T, (x > 0) | (x != x) ? x : 0)
 REAL_TYPES(RELU_LOOP)
 static const tpi_loop relu_table[TP_DTYPE_COUNT] = {REAL_ENTRIES(relu)};

@@ -10,17 +10,6 @@ static int need_floating(const char *op, const tp_tensor *x)
     return tpi_fail(TP_ERR_TYPE, "%s: input must be of a floating dtype, got %s", op, tp_dtype_name(x->dtype));
 }
 
-int c_hardtanh(tp_call *c)
-{
-    T x = arg_t(&c->args[0]);
-    double low = arg_f(&c->args[1]), high = arg_f(&c->args[2]);
-    if (low > high) return tpi_fail(TP_ERR_VALUE, "hardtanh: min_val %g exceeds max_val %g", low, high);
-    tpi_scope s;
-    tpi_scope_open(&s);
-    T r = x_where(x_ge_f(x, high), x_scalar(high, x), x);
-    return scope_result(&s, c, x_where(x_le_f(x, low), x_scalar(low, x), r));
-}
-
 int c_celu(tp_call *c)
 {
     T x = arg_t(&c->args[0]);
