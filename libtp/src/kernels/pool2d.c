@@ -36,8 +36,9 @@ static inline void taps_of(const window *w, int64_t o, int64_t *t0, int64_t *t1,
     *at = first;
 }
 
-/* The first of equal elements, and the first NaN: a later one wins only if it is larger, or NaN after a number. */
-#define PLANE(NAME, T, WINS)                                                                                        \
+/* The first of equal elements, and the first NaN: a later one wins only if it is larger, or NaN after a number. A
+ * window whose dilated taps all miss the input gives the least number. */
+#define PLANE(NAME, T, LEAST, WINS)                                                                                 \
     static void NAME(const pool_job *j, const T *x, T *y, int64_t *index)                                           \
     {                                                                                                               \
         const window *d = j->d;                                                                                     \
@@ -48,6 +49,11 @@ static inline void taps_of(const window *w, int64_t o, int64_t *t0, int64_t *t1,
                 taps_of(&d[1], q, &b0, &b1, &bz);                                                                   \
                 for (int64_t r = 0; r < d[2].out; r++) {                                                            \
                     taps_of(&d[2], r, &c0, &c1, &cz);                                                               \
+                    if (a0 >= a1 || b0 >= b1 || c0 >= c1) {                                                         \
+                        *y++ = LEAST;                                                                               \
+                        *index++ = 0;                                                                               \
+                        continue;                                                                                   \
+                    }                                                                                               \
                     int64_t best = ((az + a0 * d[0].dilation) * d[1].in + bz + b0 * d[1].dilation) * d[2].in + cz + \
                                    c0 * d[2].dilation;                                                              \
                     T m = x[best];                                                                                  \
@@ -69,16 +75,16 @@ static inline void taps_of(const window *w, int64_t o, int64_t *t0, int64_t *t1,
             }                                                                                                       \
         }                                                                                                           \
     }
-PLANE(plane_f32, float, v > m || (v != v && m == m))
-PLANE(plane_f64, double, v > m || (v != v && m == m))
-PLANE(plane_u8, uint8_t, v > m)
-PLANE(plane_i8, int8_t, v > m)
-PLANE(plane_u16, uint16_t, v > m)
-PLANE(plane_i16, int16_t, v > m)
-PLANE(plane_u32, uint32_t, v > m)
-PLANE(plane_i32, int32_t, v > m)
-PLANE(plane_u64, uint64_t, v > m)
-PLANE(plane_i64, int64_t, v > m)
+PLANE(plane_f32, float, -INFINITY, v > m || (v != v && m == m))
+PLANE(plane_f64, double, -INFINITY, v > m || (v != v && m == m))
+PLANE(plane_u8, uint8_t, 0, v > m)
+PLANE(plane_i8, int8_t, INT8_MIN, v > m)
+PLANE(plane_u16, uint16_t, 0, v > m)
+PLANE(plane_i16, int16_t, INT16_MIN, v > m)
+PLANE(plane_u32, uint32_t, 0, v > m)
+PLANE(plane_i32, int32_t, INT32_MIN, v > m)
+PLANE(plane_u64, uint64_t, 0, v > m)
+PLANE(plane_i64, int64_t, INT64_MIN, v > m)
 
 /* Windows of two by two that neither overlap nor leave anything out: a choice of four, without branches. */
 #define PAIRS(NAME, T, I)                                                                                             \
@@ -98,6 +104,63 @@ PLANE(plane_i64, int64_t, v > m)
 PAIRS(pairs_f32, float, int32_t)
 PAIRS(pairs_f64, double, int64_t)
 
+/* One tap of n windows side by side, without branches: the same choice as above. */
+#define TAP(NAME, T)                                                                                    \
+    TP_CLONES static void NAME(int64_t n, const T *restrict x, int64_t step, int32_t at, T *restrict m, \
+                               int32_t *restrict best)                                                  \
+    {                                                                                                   \
+        for (int64_t r = 0; r < n; r++) {                                                               \
+            T v = x[r * step], u = m[r];                                                                \
+            bool wins = (v > u) | ((v != v) & (u == u));                                                \
+            m[r] = wins ? v : u;                                                                        \
+            best[r] = wins ? at + (int32_t)(r * step) : best[r];                                        \
+        }                                                                                               \
+    }
+TAP(tap_f32, float)
+TAP(tap_f64, double)
+
+enum { SIDE_BY_SIDE = 64 };
+
+/* A plane of two dimensions. Where a window lies inside along the row, its neighbours go with it. */
+#define IMAGE(NAME, T, TAP_OF)                                                                   \
+    static void NAME(const pool_job *j, const T *x, T *y, int64_t *index)                        \
+    {                                                                                            \
+        const window *h = &j->d[1], *w = &j->d[2];                                               \
+        int64_t b0, b1, bz, c0, c1, cz, room = w->in - 1 - (w->taps - 1) * w->dilation + w->pad; \
+        int64_t low = min64((w->pad + w->stride - 1) / w->stride, w->out);                       \
+        int64_t high = room < 0 ? low : min64(w->out, room / w->stride + 1);                     \
+        for (int64_t q = 0; q < h->out; q++, y += w->out, index += w->out) {                     \
+            taps_of(h, q, &b0, &b1, &bz);                                                        \
+            for (int64_t r = 0; r < w->out;) {                                                   \
+                T m[SIDE_BY_SIDE];                                                               \
+                int32_t best[SIDE_BY_SIDE];                                                      \
+                int64_t n = r >= low && r < high ? min64(SIDE_BY_SIDE, high - r) : 1;            \
+                taps_of(w, r, &c0, &c1, &cz);                                                    \
+                if (b0 >= b1 || c0 >= c1) {                                                      \
+                    y[r] = -INFINITY;                                                            \
+                    index[r++] = 0;                                                              \
+                    continue;                                                                    \
+                }                                                                                \
+                int64_t first = (bz + b0 * h->dilation) * w->in + cz + c0 * w->dilation;         \
+                for (int64_t k = 0; k < n; k++) {                                                \
+                    m[k] = x[first + k * w->stride];                                             \
+                    best[k] = (int32_t)(first + k * w->stride);                                  \
+                }                                                                                \
+                for (int64_t b = b0; b < b1; b++)                                                \
+                    for (int64_t c = c0; c < c1; c++) {                                          \
+                        int64_t at = (bz + b * h->dilation) * w->in + cz + c * w->dilation;      \
+                        TAP_OF(n, x + at, w->stride, (int32_t)at, m, best);                      \
+                    }                                                                            \
+                for (int64_t k = 0; k < n; k++, r++) {                                           \
+                    y[r] = m[k];                                                                 \
+                    index[r] = best[k];                                                          \
+                }                                                                                \
+            }                                                                                    \
+        }                                                                                        \
+    }
+IMAGE(image_f32, float, tap_f32)
+IMAGE(image_f64, double, tap_f64)
+
 static bool halves(const window *w)
 {
     return w->taps == 2 && w->stride == 2 && w->pad == 0 && w->dilation == 1 && 2 * w->out <= w->in;
@@ -108,8 +171,9 @@ static void pool_range(int64_t begin, int64_t end, void *ctx)
     const pool_job *j = ctx;
     int size = tpi_esize(j->dtype);
     const window *h = &j->d[1], *w = &j->d[2];
-    bool quick = j->d[0].in == 1 && j->d[0].taps == 1 && j->d[0].out == 1 && j->d[0].pad == 0 && halves(h) &&
-                 halves(w) && j->in < INT32_MAX;
+    bool image = j->d[0].in == 1 && j->d[0].taps == 1 && j->d[0].out == 1 && j->d[0].pad == 0 && j->in < INT32_MAX;
+    bool quick = image && halves(h) && halves(w);
+    image &= !quick && w->taps && w->out >= 4;
     for (int64_t i = begin; i < end; i++) {
         const char *x = j->x + i * j->in * size;
         char *y = j->y + i * j->out * size;
@@ -119,13 +183,15 @@ static void pool_range(int64_t begin, int64_t end, void *ctx)
     break
         switch (j->dtype) {
         case TP_FLOAT32:
-            if (!quick) plane_f32(j, (const float *)x, (float *)y, index);
+            if (image) image_f32(j, (const float *)x, (float *)y, index);
+            else if (!quick) plane_f32(j, (const float *)x, (float *)y, index);
             for (int64_t q = 0; quick && q < h->out; q++)
                 pairs_f32(w->out, (const float *)x + 2 * q * w->in, (const float *)x + (2 * q + 1) * w->in,
                           (int32_t)(2 * q * w->in), (int32_t)w->in, (float *)y + q * w->out, index + q * w->out);
             break;
         case TP_FLOAT64:
-            if (!quick) plane_f64(j, (const double *)x, (double *)y, index);
+            if (image) image_f64(j, (const double *)x, (double *)y, index);
+            else if (!quick) plane_f64(j, (const double *)x, (double *)y, index);
             for (int64_t q = 0; quick && q < h->out; q++)
                 pairs_f64(w->out, (const double *)x + 2 * q * w->in, (const double *)x + (2 * q + 1) * w->in,
                           2 * q * w->in, w->in, (double *)y + q * w->out, index + q * w->out);

@@ -1,5 +1,7 @@
 """Pooling over parts, norms and random windows, and unpooling: values by hand, ties, zeros, bad input."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,28 @@ def test_unpooling_undoes_pooling():
     tp.testing.assert_close(F.max_pool2d(back, 2), values)
     assert int((back != 0).sum()) <= 12 and back.shape == x.shape
     assert F.max_unpool2d(values, places, 2, output_size=(1, 2, 5, 7)).shape == (1, 2, 5, 7)
+
+
+@pytest.mark.parametrize("dtype", [tp.float32, D])
+def test_rows_of_windows_are_the_windows(dtype):
+    rng = np.random.default_rng(2)
+    for kernel, stride, padding, dilation in ((3, 2, 1, 1), (3, 1, 1, 2), ((2, 3), (1, 2), (1, 0), 1), (2, 3, 1, 3)):
+        x = rng.integers(-3, 4, (1, 7, 140)).astype(float)
+        x[rng.random(x.shape) < 0.05] = np.nan
+        k, s, p, d = (np.broadcast_to(v, 2).tolist() for v in (kernel, stride, padding, dilation))
+        values, places = F.max_pool2d(tp.tensor(x).to(dtype), kernel, stride, padding, dilation, return_indices=True)
+        for q, r in itertools.product(range(values.shape[1]), range(values.shape[2])):
+            rows, columns = ([o * b - c + i * e for i in range(a)] for o, a, b, c, e in zip((q, r), k, s, p, d))
+            cells = [a * 140 + b for a in rows if 0 <= a < 7 for b in columns if 0 <= b < 140]
+            best = cells[int(np.argmax(x.reshape(-1)[cells]))]
+            assert int(places[0, q, r]) == best
+            np.testing.assert_equal(float(values[0, q, r]), x.reshape(-1)[best])
+
+
+def test_a_window_that_misses_the_input_gives_minus_infinity():
+    assert F.max_pool1d(tp.ones(1, 1), 2, 2, 1, 2).tolist() == [[-np.inf]]
+    assert F.max_pool2d(tp.ones(1, 9, 1), (1, 2), (1, 2), (0, 1), (1, 2))[0, 0].tolist() == [-np.inf]
+    assert F.max_pool1d(tp.ones(1, 1, dtype=tp.int64), 2, 2, 1, 2).tolist() == [[-(2**63)]]
 
 
 def test_parts_of_unequal_size_and_none():
