@@ -61,6 +61,14 @@ TARGETS = {
     "fft2, 512x512 complex": 1.1,
     "fft, 10007 complex": 1.1,
     "fft, 20000x16 complex": 1.1,
+    "cholesky, 512x512": 1.1,
+    "cholesky, 1000 of 16x16": 1.1,
+    "solve, 512x512": 1.1,
+    "solve, 1000 of 16x16": 1.1,
+    "eigh, 512x512": 1.1,
+    "eigh, 1000 of 16x16": 1.1,
+    "svd, 512x512": 1.1,
+    "svd, 1000 of 16x16": 1.1,
     "per-sample gradients, two convolutions, batch 16": 0.5,
     "ensemble of ten 784-128-128-10, batch 64": 0.7,
     "gradients of an ensemble of ten, batch 64": 0.7,
@@ -127,6 +135,7 @@ def workloads(library):
         "digamma, 1e6 positive floats": (tp.digamma, (positive,)),
         **array_workloads(tp, rng, floats),
         **fourier_workloads(tp, floats),
+        **decomposition_workloads(tp, floats),
         **network_workloads(tp, func, nn, rng, floats),
     }
 
@@ -179,6 +188,20 @@ def fourier_workloads(tp, floats):
         "fft, 10007 complex": (tp.fft.fft, (points(10007),)),
         "fft, 20000x16 complex": (tp.fft.fft, (points(20000, 16),)),
     }
+
+
+def decomposition_workloads(tp, floats):
+    """One large matrix, and many small ones. Values alone are compared: the signs of vectors are a choice."""
+    table = {}
+    for label, a in (("512x512", floats(512, 512)), ("1000 of 16x16", floats(1000, 16, 16))):
+        definite = a @ a.mT + a.shape[-1] * tp.eye(a.shape[-1])
+        table |= {
+            f"cholesky, {label}": (tp.linalg.cholesky, (definite,)),
+            f"solve, {label}": (tp.linalg.solve, (definite, a)),
+            f"eigh, {label}": (lambda x: tp.linalg.eigh(x)[0], (a + a.mT,)),
+            f"svd, {label}": (lambda x: tp.linalg.svd(x)[1], (a,)),
+        }
+    return table
 
 
 def array_workloads(tp, rng, floats):

@@ -8,6 +8,7 @@
 #include "dispatch/op.h"
 #include "kernels/kernels.h"
 #include "kernels/lapack.h"
+#include "kernels/linalg_small.h"
 #include "kernels/shape.h"
 
 typedef void syevd_fn(const char *, const char *, const int *, void *, const int *, void *, void *, const int *, int *,
@@ -74,6 +75,29 @@ static int eigh_call(const job *w, void *a, void *values, void *work, int lwork,
     return info;
 }
 
+/* From the lower triangle of a, column by column; float32 in double precision too. */
+static bool small_eigh(const job *w, const void *a, int64_t at)
+{
+    double s[TPI_SMALL_EIGH * TPI_SMALL_EIGH], v[TPI_SMALL_EIGH * TPI_SMALL_EIGH], values[TPI_SMALL_EIGH];
+    const int n = w->n;
+    const int64_t first = at * n;
+    bool single = w->rsize == 4;
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++)
+            s[i * n + j] = s[j * n + i] = single ? (double)((const float *)a)[j * n + i]
+                                                 : ((const double *)a)[j * n + i];
+    if (!tpi_small_eigh(n, s, values, w->vectors ? v : NULL, single ? 0x1p-30 : 0x1p-53)) return false;
+    for (int i = 0; i < n; i++) {
+        if (single) ((float *)w->w)[first + i] = (float)values[i];
+        else ((double *)w->w)[first + i] = values[i];
+        for (int j = 0; w->vectors && j < n; j++) {
+            if (single) ((float *)w->u)[(first + i) * n + j] = (float)v[j * n + i];
+            else ((double *)w->u)[(first + i) * n + j] = v[j * n + i];
+        }
+    }
+    return true;
+}
+
 static int one_eigh(int64_t i, void *work, void *ctx)
 {
     const job *w = ctx;
@@ -83,6 +107,7 @@ static int one_eigh(int64_t i, void *work, void *ctx)
     tpi_lapack_turn(w->a + (size_t)i * square, a, w->n, w->n, w->esize);
     for (size_t j = 0; j < n; j++) memset(a + j * n * e, 0, j * e); /* not read, and not to be anything either */
     if (!all_finite(w, a, n * n)) return NOT_FINITE;
+    if (!w->is_complex && n && n <= TPI_SMALL_EIGH && small_eigh(w, a, i)) return 0;
     if (n)
         info = eigh_call(w, a, w->w + (size_t)i * n * (size_t)w->rsize, scratch, w->lwork, rwork, w->lrwork, iwork,
                          w->liwork);

@@ -210,3 +210,30 @@ def test_errors():
     ):
         with pytest.raises(kind, match=text):
             call()
+
+
+def small_matrices(n):
+    """Ordinary, and what algorithms trip over: ties, zeros, rank one, graded, tridiagonal with gaps, huge and tiny."""
+    a = random(n, n)
+    a = a + a.T
+    q = orthogonal(n)
+    line = np.diag(np.arange(n - 1) % 3.0, 1)
+    graded = 10.0 ** -np.arange(n)
+    return np.stack([a, np.eye(n), np.zeros((n, n)), np.ones((n, n)), np.diag(-np.arange(n * 1.0)), line + line.T,
+                     (q * (np.arange(n) // 2)) @ q.T, graded[:, None] * a * graded, a * 1e-160, a * 1e120,
+                     np.fliplr(np.eye(n))])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 16, 31, 32, 33])
+def test_eigenvalues_of_small_matrices(n, dtype):
+    a = small_matrices(n)[: 8 if dtype == np.float32 else None].astype(dtype)
+    a = (a + a.swapaxes(-1, -2)) / 2
+    w, v = (x.numpy() for x in tp.linalg.eigh(tp.from_numpy(a)))
+    size, eps = np.abs(a).max((-2, -1)), n * 8 * np.finfo(dtype).eps
+    assert w.dtype == v.dtype == dtype and (np.diff(w) >= 0).all()
+    assert (np.abs(w - np.linalg.eigvalsh(a)).max(-1) <= eps * size * n).all()
+    assert (np.abs(a @ v - v * w[:, None]).max((-2, -1)) <= eps * size).all()
+    assert np.abs(v.swapaxes(-1, -2) @ v - np.eye(n)).max() <= eps
+    values = tp.linalg.eigvalsh(tp.from_numpy(np.tril(a) + np.triu(np.full_like(a, np.nan), 1))).numpy()
+    assert (np.abs(values - w).max(-1) <= eps * size).all()
