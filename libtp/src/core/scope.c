@@ -130,7 +130,7 @@ T x_unsqueeze_at(T t, int dim)
 T x_reshape_to(T t, int ndim, const int64_t *shape)
 {
     if (tpi_bad() || !t) return NULL;
-    if (ndim == t->ndim && !memcmp(shape, t->shape, sizeof(int64_t) * (size_t)ndim)) return t;
+    if (ndim == t->ndim && (!ndim || !memcmp(shape, t->shape, sizeof(int64_t) * (size_t)ndim))) return t;
     int64_t strides[TP_MAX_NDIM];
     if (tpi_view_strides(t->ndim, t->shape, t->strides, ndim, shape, strides)) return x_view(t, shape, ndim);
     return x_view(x_clone(t), shape, ndim);

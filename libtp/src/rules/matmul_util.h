@@ -11,7 +11,7 @@
 /* The two last dimensions changed places; the same, conjugated. */
 static inline T tpi_mT(T t)
 {
-    if (!t) return NULL;
+    if (!t || tpi_bad()) return NULL; /* after a failure t may be no matrix */
     int64_t dims[TPI_DIMS_CAP];
     int n = t->ndim;
     for (int i = 0; i < n - 2; i++) dims[i] = i;

@@ -45,6 +45,7 @@ def test_the_matrix_at_fault():
         (lambda: tp.linalg.inv(tp.ones(2, 2, dtype=tp.int64)), TypeError),
         (lambda: tp.linalg.solve(tp.ones(2, 2), tp.ones(3, 1)), RuntimeError),
         (lambda: tp.linalg.solve(tp.ones(2, 2), tp.ones(2), left=False), RuntimeError),
+        (lambda: tp.linalg.solve(tp.ones(2, 2), tp.tensor(1.0), left=False), RuntimeError),
         (lambda: tp.linalg.solve(tp.ones(2, 2), tp.ones(2, 2, dtype=tp.float64)), RuntimeError),
         (lambda: tp.linalg.solve_triangular(tp.ones(2, 2), tp.ones(3, 2), upper=True), RuntimeError),
         (lambda: tp.linalg.matrix_power(tp.ones(2, 3), 2), RuntimeError),
