@@ -13,6 +13,7 @@
 #include "dispatch/op.h"
 #include "kernels/kernels.h"
 #include "kernels/lapack.h"
+#include "kernels/linalg_elimination.h"
 #include "kernels/shape.h"
 
 typedef void getrf_fn(const int *, const int *, void *, const int *, int *, int *);
@@ -59,8 +60,13 @@ static int one_det(int64_t i, void *work, void *ctx)
     int *piv = work, info = 0;
     char *lu = (char *)work + pivots(w->n);
     double complex det = 1;
+    bool small = n <= TPI_SMALL_MATRIX;
     memcpy(lu, w->a + i * (int64_t)(n * n * e), n * n * e);
-    if (n) w->getrf(&w->n, &w->n, lu, &w->n, piv, &info);
+    if (small) {
+        int swaps;
+        tpi_small_lu(w->dtype, w->n, 0, lu, NULL, &swaps);
+        if (swaps % 2) det = -1;
+    } else w->getrf(&w->n, &w->n, lu, &w->n, piv, &info);
     for (size_t j = 0; j < n; j++) {
         const char *p = lu + (j * n + j) * e;
         double complex d = w->dtype == TP_FLOAT32     ? *(const float *)p
@@ -69,7 +75,7 @@ static int one_det(int64_t i, void *work, void *ctx)
                                                       : *(const double complex *)p;
         if (tpi_is_complex(w->dtype)) det *= d;
         else det = creal(det) * creal(d); /* a complex product would make NaN of infinities */
-        if (piv[j] != (int)j + 1) det = -det;
+        if (!small && piv[j] != (int)j + 1) det = -det;
     }
     if (tpi_is_complex(w->dtype)) narrow(w->dtype, &det, 1, w->out + i * w->esize);
     else narrow(w->dtype, &(double){creal(det)}, 1, w->out + i * w->esize);

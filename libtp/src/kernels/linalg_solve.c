@@ -1,6 +1,7 @@
 /* Cholesky, LU and triangular solves over LAPACK. A row-major matrix is the transpose of what LAPACK sees, so a lower
  * triangle is an upper one there, and a x = b is x^T a^T = b^T: triangles need no copy that turns them. */
 #include "kernels/lapack.h"
+#include "kernels/linalg_elimination.h"
 
 #include <complex.h>
 #include <math.h>
@@ -136,6 +137,12 @@ static int one_solve(int64_t i, void *work, void *ctx)
     char *lu = (char *)work + pivots(w->n), *b = lu + n * n * e;
     const char *source = w->b + (size_t)i * n * k * e;
     char *x = w->x + (size_t)i * n * k * e;
+    if (n <= TPI_SMALL_MATRIX) {
+        int swaps;
+        memcpy(lu, w->a + (size_t)i * n * n * e, n * n * e);
+        memcpy(x, source, n * k * e);
+        return w->info[i] = tpi_small_lu(w->dtype, w->n, w->k, lu, x, &swaps);
+    }
     /* What LAPACK factorises is the transpose, which 'T' turns back; its pivots are those of columns. */
     memcpy(lu, w->a + (size_t)i * n * n * e, n * n * e);
     if (n) w->f.getrf(&w->n, &w->n, lu, &w->n, piv, &info);
