@@ -38,10 +38,11 @@ static int check_shapes(const window *w, const tp_tensor *x, const tp_tensor *k,
                         w->nd + 2, tpi_str(x));
     if (x->dtype == TP_BOOL || k->dtype == TP_BOOL)
         return tpi_fail(TP_ERR_TYPE, "%s: not defined for bool; convert to an integer dtype first", op);
+    if (w->groups < 1 || w->groups > INT32_MAX)
+        return tpi_fail(TP_ERR_RUNTIME, "%s: groups must be positive and no more than there are channels, got %lld", op,
+                        (long long)w->groups);
     int64_t channels = x->shape[x->ndim - w->nd - 1], in = w->transposed ? k->shape[0] : k->shape[1] * w->groups;
     int64_t out = w->transposed ? k->shape[1] * w->groups : k->shape[0];
-    if (w->groups < 1)
-        return tpi_fail(TP_ERR_RUNTIME, "%s: groups must be positive, got %lld", op, (long long)w->groups);
     if (channels != in)
         return tpi_fail(TP_ERR_RUNTIME,
                         "%s: input of shape %s has %lld channels, weight of shape %s with groups=%lld "
