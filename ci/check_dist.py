@@ -27,7 +27,7 @@ def check(dist, package):
     wanted = [f"{own}__init__.py", f"{own}_version.py", f"{own}py.typed"]
     if package == "core":
         wanted += ["tensorplay/_tensorplay_cffi.abi3.so", "tensorplay/lib/libtp.so", "tensorplay/lib/libtp.so.0",
-                   "tensorplay/lib/libtp.a", "tensorplay/lib/cmake/libtp/libtpConfig.cmake",
+                   "tensorplay/lib/cmake/libtp/libtpConfig.cmake",
                    "tensorplay/lib/cmake/libtp/libtpConfigVersion.cmake",
                    "tensorplay/lib/libscipy_openblas.so", "tensorplay/lib/LICENSE.openblas.txt",
                    "tensorplay/lib/pkgconfig/libtp.pc", "tensorplay/include/tp/tp.h", "tensorplay/include/tp/ops.h"]

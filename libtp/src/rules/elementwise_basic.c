@@ -18,7 +18,7 @@ int c_conj(tp_call *c)
     return 0;
 }
 
-int c_real(tp_call *c)
+int c_real_of(tp_call *c)
 {
     tp_tensor *t = arg_t(&c->args[0]);
     if (tpi_is_complex(t->dtype)) return tpi_call(&tpi_op_real_part, c->args, c->out);
@@ -169,7 +169,7 @@ int abs__jvp(tp_jvp_ctx *c)
 {
     T t = c->tangents[0], s = x_sgn(arg_t(&c->args[0]));
     if (!t) return 0;
-    c->out[0] = tpi_is_complex(t->dtype) ? x_real(x_mul(x_conj(s), t)) : x_mul(t, s);
+    c->out[0] = tpi_is_complex(t->dtype) ? x_real_of(x_mul(x_conj(s), t)) : x_mul(t, s);
     return 0;
 }
 
@@ -230,7 +230,7 @@ int pow__vjp(tp_vjp_ctx *c)
         }
     }
     if (c->need[1]) {
-        T real = e ? x_real(e) : NULL;
+        T real = e ? x_real_of(e) : NULL;
         T corner = x_logical_and(is_zero(x), x_ge(real, x_scalar(0, real)));
         T slope = x_mul(x_pow(x, e), x_log(x_where(corner, x_scalar(1, x), x)));
         c->out[1] = x_mul(g, x_conj(slope));

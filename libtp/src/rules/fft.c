@@ -35,7 +35,7 @@ int fft_r2c__vjp(tp_vjp_ctx *c)
     if (arg_b(&c->args[2])) {
         T w = counts(g->dtype, x->ndim, (int)d, x->shape[d], 0.5);
         c->out[0] = x_fft_c2r(x_mul(g, w), d, x->shape[d], scale);
-    } else c->out[0] = x_real(x_fft_c2c(g, &d, 1, true, scale));
+    } else c->out[0] = x_real_of(x_fft_c2c(g, &d, 1, true, scale));
     return 0;
 }
 

@@ -87,7 +87,7 @@ int lin_slogdet__vjp(tp_vjp_ctx *c)
 {
     T a = arg_t(&c->args[0]), sign = c->results[0], gs = c->grads[0], gl = c->grads[1], w = gl;
     if (tpi_is_complex(a->dtype) && gs) {
-        T turn = x_imag(x_mul(x_conj(sign), gs));
+        T turn = x_imag_part(x_mul(x_conj(sign), gs));
         w = x_complex(gl ? gl : x_zeros_like(turn), turn);
     }
     if (w) c->out[0] = x_mul(tpi_whole(w), inverse_h(a));
@@ -105,8 +105,8 @@ int lin_slogdet__jvp(tp_jvp_ctx *c)
         c->out[1] = trace;
         return 0;
     }
-    T turn = x_imag(trace);
-    c->out[1] = x_real(trace);
+    T turn = x_imag_part(trace);
+    c->out[1] = x_real_of(trace);
     c->out[0] = x_mul(c->results[0], x_complex(x_zeros_like(turn), turn));
     return 0;
 }

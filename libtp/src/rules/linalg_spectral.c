@@ -15,7 +15,7 @@
 static T herm(T t) { return x_mul_f(sum_of(t, tpi_mH(t)), 0.5); }
 static T skew(T t) { return x_mul_f(difference_of(t, tpi_mH(t)), 0.5); }
 static T chain(T a, T b, T c) { return tpi_product(tpi_product(a, b), c); }
-static T real_part(T t) { return t && tpi_is_complex(t->dtype) ? x_real(t) : t; }
+static T real_part(T t) { return t && tpi_is_complex(t->dtype) ? x_real_of(t) : t; }
 
 /* 1 / d, zero where d is. */
 static T inverse(T d)

@@ -241,7 +241,7 @@ static T variance(const char *op, const tp_val *a)
     if (!mask) mask = x_expand_to(tpi_own(tp_ones(NULL, 0, TP_BOOL)), x->ndim, x->shape);
     T mean = x_div(x_sum(fill(x, mask, 0), d.v, d.n, true, TP_DTYPE_NONE), count_of(x, mask, d, true));
     T apart = fill(x_sub(x, mean, &tpi_one), mask, 0);
-    T squares = tpi_is_complex(x->dtype) ? x_real(x_mul(apart, x_conj(apart))) : x_mul(apart, apart);
+    T squares = tpi_is_complex(x->dtype) ? x_real_of(x_mul(apart, x_conj(apart))) : x_mul(apart, apart);
     T total = x_sum(squares, d.v, d.n, keep, TP_DTYPE_NONE), n = count_of(x, mask, d, keep);
     return x_div(total, x_maximum(x_sub(n, x_scalar(correction, n), &tpi_one), x_scalar(0, n)));
 }

@@ -53,7 +53,7 @@ int c_isreal(tp_call *c)
     tpi_scope s;
     tpi_scope_open(&s);
     bool complex = tpi_is_complex(x->dtype);
-    T im = complex ? x_imag(x) : NULL;
+    T im = complex ? x_imag_part(x) : NULL;
     T r = complex ? x_eq(im, im ? x_iscalar(0, im) : NULL) : tpi_own(tp_ones(x->shape, x->ndim, TP_BOOL));
     return scope_result(&s, c, r);
 }
@@ -309,7 +309,7 @@ int c_corrcoef(tp_call *c)
         tp_scalar low = {.tag = TP_SCALAR_INT, .v.i = -1};
         m = x_div(x_div(m, x_unsqueeze(scale, 1)), scale);
         if (m && tpi_is_complex(m->dtype))
-            m = x_complex(x_clamp(x_real(m), &low, &tpi_one), x_clamp(x_imag(m), &low, &tpi_one));
+            m = x_complex(x_clamp(x_real_of(m), &low, &tpi_one), x_clamp(x_imag_part(m), &low, &tpi_one));
         else m = x_clamp(m, &low, &tpi_one);
     }
     return scope_result(&s, c, squeezed(m, x));

@@ -133,6 +133,31 @@ int view_bits__batch(tp_batch_ctx *c)
     return set_result(c, x_view_bits(tpi_esize(to) == tpi_esize(x->dtype) ? x : x_contiguous(x), to), 0);
 }
 
+/* Part 0 or 1 of every element, as a view. */
+static int part(tp_call *c, int64_t which)
+{
+    T pairs = tp_view_as_real(arg_t(&c->args[0]));
+    int rc = pairs ? tpi_set_out(c, 0, tp_select(pairs, -1, which)) : tp_error_code();
+    tp_release(pairs);
+    return rc;
+}
+
+int c_real(tp_call *c)
+{
+    T t = arg_t(&c->args[0]);
+    if (tpi_is_complex(t->dtype)) return part(c, 0);
+    tpi_retain(t);
+    return tpi_set_out(c, 0, t);
+}
+
+int c_imag(tp_call *c)
+{
+    T t = arg_t(&c->args[0]);
+    if (!tpi_is_complex(t->dtype))
+        return tpi_fail(TP_ERR_TYPE, "imag: a complex tensor is needed, got dtype %s", tp_dtype_name(t->dtype));
+    return part(c, 1);
+}
+
 int c_view_dtype(tp_call *c) { return tpi_set_out(c, 0, tpi_view_bits(arg_t(&c->args[0]), arg_i(&c->args[1]))); }
 
 int c_view_copy_dtype(tp_call *c)

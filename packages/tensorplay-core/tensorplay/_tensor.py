@@ -587,12 +587,12 @@ class Tensor:
 
     @property
     def real(self):
-        """The real part; a real tensor itself."""
+        """The real parts as a view; a real tensor itself."""
         return wrap(lib.tp_real(self._h)) if self.is_complex() else self
 
     @property
     def imag(self):
-        """The imaginary part. TypeError for a real tensor."""
+        """The imaginary parts as a view. TypeError for a real tensor."""
         return wrap(lib.tp_imag(self._h))
 
     @property

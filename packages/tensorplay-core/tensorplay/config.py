@@ -43,11 +43,6 @@ def libs():
     return f"{shlex.quote('-L' + library_dir())} -ltp {shlex.quote('-Wl,-rpath,' + library_dir())}"
 
 
-def static_libs():
-    """What the linker needs to take libtp into the program."""
-    return f"{shlex.quote(library_dir() + '/libtp.a')} -lm -lpthread -ldl"
-
-
 def main():
     """Prints what is asked for, in the order cflags, libs, folders."""
     from ._version import version
@@ -56,7 +51,6 @@ def main():
     known = {
         "cflags": (cflags, "compiler flags"),
         "libs": (libs, "linker flags"),
-        "static-libs": (static_libs, "linker flags for the static library"),
         "includedir": (include_dir, "folder of the headers"),
         "libdir": (library_dir, "folder of the library"),
         "pkgconfigdir": (pkgconfig_dir, "folder of libtp.pc"),

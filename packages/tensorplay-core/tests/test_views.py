@@ -168,3 +168,27 @@ def test_filling_a_diagonal_in_a_transform():
     np.testing.assert_array_equal(got.numpy(), want)
     got = vmap(lambda x: (x * 1).fill_diagonal_(5))(tp.ones(2, 3, 3))
     assert (got.diagonal(0, 1, 2) == 5).all() and got.sum() == 2 * 21
+
+
+def test_real_and_imag_are_views():
+    z = tp.tensor([1 + 2j, 3 - 4j], dtype=tp.complex128)
+    z.real[0] = 7
+    z.imag.mul_(10)
+    np.testing.assert_array_equal(z.numpy(), [7 + 20j, 3 - 40j])
+    x = tp.ones(2)
+    assert x.real is x and tp.real(x).data_ptr() == x.data_ptr()
+    with pytest.raises(TypeError, match="^imag: a complex tensor is needed"):
+        tp.imag(x)
+    func = pytest.importorskip("tensorplay.func")
+
+    def f(v):
+        w = tp.complex(v, v * 2)
+        w.real.mul_(v)
+        w.imag.copy_(w.real + 1)
+        return (w * w.conj()).real.sum()  # v^4 + (v^2 + 1)^2
+
+    v = tp.tensor([0.5, -2.0], dtype=tp.float64)
+    want = 4 * v**3 + 4 * v * (v**2 + 1)
+    np.testing.assert_allclose(func.grad(f)(v).numpy(), want.numpy())
+    np.testing.assert_allclose(func.vmap(func.grad(f))(v).numpy(), want.numpy())
+    np.testing.assert_allclose(func.jvp(f, (v,), (tp.ones_like(v),))[1].item(), want.sum().item())
