@@ -557,7 +557,7 @@ int c_linalg_lstsq(tp_call *c)
         }
         T d = full ? minus(b, tpi_product(a, x)) : NULL;
         if (d && tpi_is_complex(d->dtype))
-            residuals = x_sum_dims(plus(x_square(x_real_of(d)), x_square(x_imag_part(d))), &(int64_t){a->ndim - 2}, 1, false);
+            residuals = x_sum_dims(x_real_of(x_mul(d, x_conj(d))), &(int64_t){a->ndim - 2}, 1, false);
         else if (d) residuals = x_sum_dims(x_square(d), &(int64_t){a->ndim - 2}, 1, false);
         else residuals = x_zeros_shape(tpi_to_real(a->dtype), 1, &none);
         rank = driver == 0 ? x_zeros_shape(TP_INT64, 1, &none) : out[1];
