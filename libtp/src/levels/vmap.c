@@ -31,10 +31,14 @@ tp_tensor *tpi_batched_new(tp_tensor *value, uint64_t level, int bdim)
 int tpi_vmap_interpret(const tpi_level_ref *l, uint64_t id, const tp_op *op, tp_val *args, tp_tensor **out)
 {
     if (!op->batch) {
-        const char *reason = op->flags & TPI_OP_CUSTOM
-                                 ? ""
-                                 : " (its result's shape depends on the data: see nonzero_static)";
-        return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "Kernel not found for op: %s on backend: VmapCPU%s", op->name, reason);
+        /* nonzero, and unique_rows, which unique and unique_consecutive are made of */
+        const char *rows = strstr(op->name, "_rows"), *reason = "";
+        int shown = rows ? (int)(rows - op->name) : (int)strlen(op->name);
+        if (!(op->flags & TPI_OP_CUSTOM))
+            reason = rows ? " (its result's shape depends on the data: sort, and compare neighbours)"
+                          : " (its result's shape depends on the data: see nonzero_static)";
+        return tpi_fail(TP_ERR_NOT_IMPLEMENTED, "Kernel not found for op: %.*s on backend: VmapCPU%s", shown, op->name,
+                        reason);
     }
     tp_val mine[TPI_MAX_ARGS];
     int32_t *bdim[TPI_MAX_ARGS] = {NULL}, one[TPI_MAX_ARGS];

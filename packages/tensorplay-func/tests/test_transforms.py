@@ -266,3 +266,9 @@ def test_tangents_and_cotangents_of_another_kind_are_refused():
         with pytest.raises(TypeError, match="cotangent 0 has dtype"):
             vjp(tp.sin, x)[1](wrong)
     assert jvp(tp.sin, (x,), (x.double(),))[1].dtype is tp.float32
+
+
+@pytest.mark.parametrize("f", [tp.unique, tp.unique_consecutive])
+def test_distinct_elements_can_not_be_mapped(f):
+    with pytest.raises(NotImplementedError, match=r"^Kernel not found for op: unique on backend: VmapCPU \(.*sort"):
+        vmap(f)(tp.ones(2, 3))
