@@ -90,6 +90,12 @@ static int one_lstsq(int64_t i, void *work, void *ctx)
     return info;
 }
 
+/* The answer to a query of work space. */
+static int answer(const job *w, const void *p)
+{
+    return (int)(w->rsize == 4 ? (double)*(const float *)p : *(const double *)p);
+}
+
 int k_lin_lstsq(tp_call *c)
 {
     tp_tensor *a = arg_t(&c->args[0]), *b = arg_t(&c->args[1]);
@@ -111,10 +117,10 @@ int k_lin_lstsq(tp_call *c)
         double query[8] = {0}, values[8], rwork[8] = {0};
         int rank = 0, iwork[8] = {0};
         call(&w, (void *)values, (void *)values, values, &rank, query, -1, rwork, iwork);
-        w.lwork = (int)(w.rsize == 4 ? (double)*(float *)query : *query) + 64;
+        w.lwork = answer(&w, query) + 64;
         if (w.driver == GELSD) {
             if (iwork[0] > w.liwork) w.liwork = iwork[0];
-            int r = (int)(w.rsize == 4 ? (double)*(float *)rwork : *rwork);
+            int r = answer(&w, rwork);
             if (r > w.lrwork) w.lrwork = r;
         }
     }
