@@ -44,7 +44,12 @@ int c_logit(tp_call *c)
         tp_scalar high = {.tag = TP_SCALAR_FLOAT, .v.f = 1 - low.v.f};
         x = x_clamp(x, &low, &high);
     }
-    return scope_result(&s, c, minus(x_log(x), x_log1p(x_neg(x))));
+    T far = minus(x_log(x), x_log1p(x_neg(x)));
+    if (tpi_bad()) return scope_result(&s, c, NULL);
+    /* Around 1/2, where the logarithms cancel, 2 atanh(2 x - 1), whose argument is exact. */
+    T half = x_scalar(0.5, x), middle = x_lt(x_abs(minus(x, half)), x_scalar(0.25, x));
+    T m = tpi_bad() ? NULL : x_where(middle, x, half);
+    return scope_result(&s, c, x_where(middle, x_mul_f(x_atanh(x_mul_f(minus(m, half), 2)), 2), far));
 }
 
 int c_isreal(tp_call *c)

@@ -38,6 +38,7 @@ CASES = {
     "k1e": (S.scaled_modified_bessel_k1, lambda x: mp.exp(x) * mp.besselk(1, x), [*NEAR, 690.0]),
     "airy_ai": (S.airy_ai, mp.airyai, [*BOTH, *AIRY_ZEROS]),
     "spherical_bessel_j0": (S.spherical_bessel_j0, lambda x: mp.sin(x) / x, [*BOTH, 3.141592653589793]),
+    "logit": (tp.logit, lambda x: mp.log(x / (1 - x)), [*UNIT, 0.5 + 1e-9, 0.5 - 1e-3]),
     "zeta": (lambda s: S.zeta(s, 0.3), lambda s: mp.zeta(s, mp.mpf(0.3)), [1 + 1e-9, 1.3, 2.0, 7.5, 20.9, 60.0]),
 }
 for _n in (1, 2, 9):
