@@ -90,3 +90,29 @@ def test_third_derivatives(name, f, reference, at, order):
     np.testing.assert_allclose(third(f, order)(x).numpy(), want, rtol=1e-7, atol=1e-9)
     both = vmap(third(f, order))(tp.stack([x, x])).numpy()
     np.testing.assert_allclose(both, [want, want], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("include", [True, False])
+@pytest.mark.parametrize("zeros", [(), (0,), (1, 4), (0, 2, 4), (0, 1, 2, 3, 4, 5)])
+def test_third_derivatives_of_products_into_places(zeros, include, order):
+    """Elements 0 and 1 are what lies in two places, into which the others are multiplied."""
+    at = np.array([1.5, -2.0, 0.5, 3.0, -1.0, 2.0])
+    at[list(zeros)] = 0
+    index = tp.tensor([0, 1, 0, 0])
+
+    def f(x):
+        return x[:2].scatter_reduce(0, index, x[2:], "prod", include_self=include)
+
+    def g(x):
+        return x[:2].index_reduce(0, index, x[2:], "prod", include_self=include)
+
+    def reference(x):
+        first, second = x[2] * x[4] * x[5], x[3] * 1
+        return tp.stack([x[0] * first, x[1] * second] if include else [first, second])
+
+    x = tp.tensor(at, dtype=tp.float64)
+    want = third(reference, "rrr")(x).numpy()
+    for h in (f, g):
+        np.testing.assert_allclose(third(h, order)(x).numpy(), want, atol=1e-12)
+        np.testing.assert_allclose(vmap(third(h, order))(tp.stack([x, x]))[1].numpy(), want, atol=1e-12)

@@ -559,6 +559,30 @@ int c_index_reduce(tp_call *c)
     return scatter_reduced(&s, c, x, d, at, v, how);
 }
 
+/* Of the elements that are multiplied into one place: the product of those that are not zero, how many are, and the sums
+ * of those and of their squares, which are zero but have derivatives. */
+typedef struct group {
+    T product, count, sum, squares;
+} group;
+
+static T equals(T count, int64_t n) { return x_eq(count, x_iscalar(n, count)); }
+
+/* For each element the product of the others: exact to its second derivative, whatever is zero. Of z zeros the product is
+ * an elementary symmetric polynomial, here in power sums; with four it has no third derivative. */
+static T others(const group *g, T element, T divisor, T zero)
+{
+    if (tpi_bad()) return NULL;
+    T nothing = x_iscalar(0, element), rest = minus(g->sum, element);
+    T pairs = x_mul_f(minus(x_mul(g->sum, g->sum), g->squares), 0.5);
+    T of_others = x_where(
+        equals(g->count, 1), g->product,
+        x_where(equals(g->count, 2), x_mul(g->product, rest),
+                x_where(equals(g->count, 3), x_mul(g->product, minus(pairs, x_mul(element, rest))), nothing)));
+    T zeros = x_where(equals(g->count, 1), g->sum, x_where(equals(g->count, 2), pairs, nothing));
+    T quotient = x_div(g->product, divisor);
+    return x_where(zero, of_others, x_where(equals(g->count, 0), quotient, x_mul(quotient, zeros)));
+}
+
 /* How much the result changes with self, and with src: w[0] of self's shape, w[1] of src's. */
 static void fold_weights(const tp_val *a, T result, T *w)
 {
@@ -571,15 +595,22 @@ static void fold_weights(const tp_val *a, T result, T *w)
         T one = x_scalar(1, self), nothing = x_scalar(0, self);
         T zero_self = x_eq(self, nothing), zero_src = x_eq(src, nothing);
         T x = x_where(zero_self, one, self), v = x_where(zero_src, one, src);
-        T start = x_to_dtype(zero_self, self->dtype), base = x;
-        if (touched) start = x_where(touched, nothing, start), base = x_where(touched, one, base);
-        T product = x_scatter_fold(base, d, index, v, PROD, true);
-        T count = x_scatter_add(start, d, index, x_to_dtype(zero_src, self->dtype));
-        T there = x_gather(product, d, index), zeros_there = x_gather(count, d, index);
-        T alone = x_logical_and(x_eq(count, one), zero_self),
-          src_alone = x_logical_and(x_eq(zeros_there, one), zero_src);
-        w[0] = x_where(x_eq(count, nothing), x_div(product, x), x_where(alone, product, nothing));
-        w[1] = x_where(x_eq(zeros_there, nothing), x_div(there, v), x_where(src_alone, there, nothing));
+        T start = x_to_dtype(zero_self, self->dtype), base = x, zeros_self = x_where(zero_self, self, nothing);
+        T zeros_src = x_where(zero_src, src, nothing);
+        if (touched) {
+            start = x_where(touched, nothing, start);
+            base = x_where(touched, one, base);
+            zeros_self = x_where(touched, nothing, zeros_self);
+        }
+        group g = {.product = x_scatter_fold(base, d, index, v, PROD, true),
+                   .count = x_scatter_add(start, d, index, x_to_dtype(zero_src, self->dtype)),
+                   .sum = x_scatter_add(zeros_self, d, index, zeros_src),
+                   .squares = x_scatter_add(x_mul(zeros_self, zeros_self), d, index, x_mul(zeros_src, zeros_src))};
+        w[0] = others(&g, self, x, zero_self);
+        if (tpi_bad()) return;
+        group there = {x_gather(g.product, d, index), x_gather(g.count, d, index), x_gather(g.sum, d, index),
+                       x_gather(g.squares, d, index)};
+        w[1] = others(&there, src, v, zero_src);
         if (touched) w[0] = x_where(touched, nothing, w[0]);
         return;
     }
