@@ -559,16 +559,16 @@ int c_index_reduce(tp_call *c)
     return scatter_reduced(&s, c, x, d, at, v, how);
 }
 
-/* Of the elements that are multiplied into one place: the product of those that are not zero, how many are, and the sums
- * of those and of their squares, which are zero but have derivatives. */
+/* Of the elements that are multiplied into one place: the product of those that are not zero, how many are, and the
+ * sums of those and of their squares, which are zero but have derivatives. */
 typedef struct group {
     T product, count, sum, squares;
 } group;
 
 static T equals(T count, int64_t n) { return x_eq(count, x_iscalar(n, count)); }
 
-/* For each element the product of the others: exact to its second derivative, whatever is zero. Of z zeros the product is
- * an elementary symmetric polynomial, here in power sums; with four it has no third derivative. */
+/* For each element the product of the others: exact to its second derivative, whatever is zero. Of z zeros the product
+ * is an elementary symmetric polynomial, here in power sums; with four it has no third derivative. */
 static T others(const group *g, T element, T divisor, T zero)
 {
     if (tpi_bad()) return NULL;
