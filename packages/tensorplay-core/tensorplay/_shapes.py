@@ -222,6 +222,11 @@ def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
     return array_api
 
 
+def conj_physical_(self: Tensor) -> Tensor:
+    """Conjugates every element in place; a real tensor stays as it is."""
+    return self.copy_(self.conj()) if self.is_complex() else self
+
+
 def is_signed(self: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
     return self.dtype.is_signed
@@ -251,7 +256,7 @@ def install(cls: type) -> None:
     """Makes them methods of the class."""
     for name in IN_PLACE_VIEWS:
         setattr(cls, name + "_", _in_place(name))
-    for function in (to, type_as, to_device, is_nonzero, is_signed, get_device, sum_to_size, nonzero,
+    for function in (to, type_as, conj_physical_, to_device, is_nonzero, is_signed, get_device, sum_to_size, nonzero,
                      is_same_size):
         setattr(cls, function.__name__, function)
     cls.__array_namespace__ = array_namespace

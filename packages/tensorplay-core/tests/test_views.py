@@ -172,6 +172,8 @@ def test_filling_a_diagonal_in_a_transform():
 
 def test_real_and_imag_are_views():
     z = tp.tensor([1 + 2j, 3 - 4j], dtype=tp.complex128)
+    assert z.conj_physical_() is z and z.imag.tolist() == [-2, 4]
+    z.conj_physical_()
     z.real[0] = 7
     z.imag.mul_(10)
     np.testing.assert_array_equal(z.numpy(), [7 + 20j, 3 - 40j])
