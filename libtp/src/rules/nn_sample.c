@@ -40,11 +40,11 @@ static T pad_zeros(T x, int d, int64_t before, int64_t after)
     return x_slice_backward(x, shape, x->ndim, d, before, before + n, 1);
 }
 
+/* Where an element of a reflected or replicated dimension comes from. */
 static int64_t source(int mode, int64_t i, int64_t n)
 {
     if (mode == REPLICATE) return i < 0 ? 0 : i >= n ? n - 1 : i;
-    if (mode == REFLECT) return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
-    return ((i % n) + n) % n;
+    return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
 }
 
 static T pad_from(T x, int d, int mode, int64_t before, int64_t after)
@@ -53,7 +53,14 @@ static T pad_from(T x, int d, int mode, int64_t before, int64_t after)
     int64_t n = x->shape[d], size = n + before + after;
     if (before <= 0 && after <= 0) return x_slice(x, d, -before, n + after, 1);
     tp_tensor *index = tpi_bad() ? NULL : tpi_empty(TP_INT64, 1, &size);
-    for (int64_t i = 0; index && i < size; i++) ((int64_t *)tpi_data(index))[i] = source(mode, i - before, n);
+    /* What is left after a negative side was cut off is what goes round. */
+    int64_t start = before < 0 ? -before : 0, left = n - start + (after < 0 ? after : 0);
+    if (mode == CIRCULAR && left < 1 && size > 0)
+        return tpi_rule_fail(TP_ERR_RUNTIME, "pad: nothing is left of dimension %d of size %lld to go round", d,
+                             (long long)n);
+    for (int64_t i = 0; index && i < size; i++)
+        ((int64_t *)tpi_data(index))[i] = mode == CIRCULAR ? start + (((i - before - start) % left) + left) % left
+                                                           : source(mode, i - before, n);
     return x_index_select(x, d, tpi_own(index));
 }
 

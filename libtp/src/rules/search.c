@@ -274,8 +274,9 @@ static T interpolated(T sorted, int d, T position, int how)
     if (!value || (how != LINEAR && how != MIDPOINT)) return value;
     T next = x_gather(sorted, d, x_to_dtype(above, TP_INT64));
     T part = how == LINEAR ? x_to_dtype(minus(position, below), sorted->dtype) : x_scalar(0.5, value);
-    /* Equal neighbours may be infinite. */
-    T gap = x_where(x_eq(value, next), x_scalar(0, value), minus(next, value));
+    /* Equal neighbours may be infinite, and next to -inf there is nothing finite. */
+    T low = x_logical_and(x_isinf(value), x_isfinite(next));
+    T gap = x_where(x_logical_or(x_eq(value, next), low), x_scalar(0, value), minus(next, value));
     return x_where(x_eq(above, below), value, plus(value, x_mul(gap, part)));
 }
 

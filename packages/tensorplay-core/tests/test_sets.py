@@ -129,3 +129,9 @@ def test_ranges_without_width_get_one_around_them():
         with pytest.raises(ValueError, match="^histc: no range from .*give min and max"):
             tp.histc(tp.tensor([0.0, bad]))
         assert tp.histc(tp.tensor([0.0, bad]), 2, 0, 1).tolist() == [1, 0]
+
+
+def test_quantiles_next_to_infinities():
+    for values, q, want in (([-np.inf, 1, 2], 0.25, -np.inf), ([1, np.inf, np.inf], 0.25, np.inf),
+                            ([-np.inf, -np.inf, 1], 0.4, -np.inf), ([1, 2, np.inf], 0.5, 2)):  # fmt: skip
+        assert tp.quantile(tp.tensor(values, dtype=tp.float64), q).item() == want

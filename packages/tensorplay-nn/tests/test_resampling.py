@@ -99,3 +99,11 @@ def test_affine_grid_under_transforms_and_bad_input():
     ):
         with pytest.raises(error, match="affine_grid"):
             F.affine_grid(bad, size)
+
+
+def test_circular_padding_of_what_a_negative_side_has_left():
+    x = tp.arange(5)
+    assert F.pad(x, [2, -1], "circular").tolist() == [2, 3, 0, 1, 2, 3]
+    assert F.pad(x, [-2, 3], "circular").tolist() == [2, 3, 4, 2, 3, 4]
+    with pytest.raises(RuntimeError, match="^pad: nothing is left"):
+        F.pad(x, [-5, 2], "circular")

@@ -40,11 +40,12 @@ def _pad(x, pad, mode="constant", value=None):
         d, (before, after) = x.ndim - 1 - k, pad[2 * k : 2 * k + 2]
         width = [(0, 0)] * x.ndim
         width[d] = (max(before, 0), max(after, 0))
-        if mode == "constant":  # what is cropped is gone before anything is added
+        if mode in ("constant", "circular"):  # what is cropped is gone before anything is added
             x = np.take(x, np.arange(max(-before, 0), x.shape[d] - max(-after, 0)), d)
-            x = np.pad(x, width, constant_values=0 if value is None else value)
+            options = {"mode": "wrap"} if mode == "circular" else {"constant_values": 0 if value is None else value}
+            x = np.pad(x, width, **options)
         else:
-            x = np.pad(x, width, {"replicate": "edge", "circular": "wrap"}.get(mode, mode))
+            x = np.pad(x, width, {"replicate": "edge"}.get(mode, mode))
             x = np.take(x, np.arange(max(-before, 0), x.shape[d] - max(-after, 0)), d)
     return x
 
