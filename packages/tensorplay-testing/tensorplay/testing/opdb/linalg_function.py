@@ -43,13 +43,16 @@ def _norms(d, p):
     return (x**p).sum(-1) ** (1 / p)
 
 
+# Points whose differences are neither zero nor equal in both coordinates, where the norms have kinks.
+_APART = np.array([[0.0, 0.5], [3.0, 1.6], [7.0, -0.9], [12.5, 2.1]])
+
+
 def _cdist_samples(rng, dtype):
     for a, b in (((3, 2), (4, 2)), ((2, 3, 2), (2, 1, 2)), ((3, 2), (2, 2, 2)), ((0, 2), (3, 2)), ((2, 0), (3, 0)),
                  ((1, 20), (30, 20))):  # fmt: skip
         yield Sample((make(rng, dtype, *a), make(rng, dtype, *b)), grad=b[-1] > 0 or a[0] == 0)
     for p in (1.0, 3.5, 0.5, float("inf"), 0.0):
-        yield Sample((distinct(rng, dtype, 3, 2), make(rng, dtype, 2, 2, low=3, high=5)), {"p": p},
-                     order=1 if p in (0.0,) else 2)  # fmt: skip
+        yield call(round_to(_APART[:3], dtype), round_to(_APART[:2] + np.array([20, 4.2]), dtype), p=p)
     yield Sample((make(rng, dtype, 3, 2), make(rng, dtype, 2, 2)), {"compute_mode": "use_mm_for_euclid_dist"})
 
 
@@ -62,9 +65,9 @@ add("cdist", _cdist_samples, _cdist, dtypes=_POINTS, missing={"0-d": "needs poin
 
 def _pdist_samples(rng, dtype):
     for shape in ((4, 2), (2, 3), (1, 2), (0, 2), (3, 0)):
-        yield Sample((distinct(rng, dtype, *shape),), grad=0 not in shape and shape[0] > 1)
+        yield call(distinct(rng, dtype, *shape), grad=0 not in shape and shape[0] > 1)
     for p in (1.0, 2.5, float("inf"), 0.0):
-        yield Sample((distinct(rng, dtype, 4, 2),), {"p": p})
+        yield call(round_to(_APART, dtype), p=p)
 
 
 def _pdist(x, p=2.0):
